@@ -1,0 +1,19 @@
+//! The rules of Double Hold'em and Texas Hold'em.
+//!
+//! What is absent, on purpose: no async, no I/O, no clock, no randomness, no serialisation. Time, decks and draws
+//! are arguments; the crate has no dependencies and is `no_std`, so that the compiler holds this line.
+#![no_std]
+
+extern crate alloc;
+
+pub mod blinds;
+pub mod card;
+pub mod chips;
+pub mod deck;
+pub mod hand_value;
+pub mod pivot;
+pub mod seat;
+
+pub use card::{Card, Rank, Suit};
+pub use chips::Chips;
+pub use seat::{SeatNo, SeatSet};
