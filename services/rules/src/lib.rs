@@ -13,7 +13,9 @@ pub mod deck;
 pub mod hand_value;
 pub mod pivot;
 pub mod seat;
+pub mod stakes;
 
 pub use card::{Card, Rank, Suit};
 pub use chips::Chips;
 pub use seat::{SeatNo, SeatSet};
+pub use stakes::{Ante, PostKind, Stakes};
