@@ -1,1 +1,67 @@
-fn main() {}
+//! Compiles `proto/` without protoc: messages, clients and servers of every package found there, and the descriptor
+//! set of the public contract, which reflection serves.
+
+use std::error::Error;
+use std::path::{Path, PathBuf};
+use std::{env, fs};
+
+/// The root of all imports.
+const ROOT: &str = "proto";
+/// What clients may see; stored records are compiled, but never described to anybody.
+const PUBLIC: &str = "proto/fulcrum/v1";
+/// Messages that hold cards of one player only: their `Debug` is written by hand, in `services/pb.rs`.
+const PRIVATE: [&str; 5] = [
+    ".fulcrum.v1.HandSeat",
+    ".fulcrum.v1.HoleCardsDealt",
+    ".fulcrum.v1.PivotPicked",
+    ".fulcrum.v1.SelectPivotRequest",
+    ".fulcrum.v1.SelectPivotResponse",
+];
+/// Large messages in a oneof whose other messages are small.
+const BOXED: [&str; 2] = [
+    ".fulcrum.v1.TableMessage.content.snapshot",
+    ".fulcrum.v1.TableEvent.event.turn_started",
+];
+
+fn main() -> Result<(), Box<dyn Error>> {
+    println!("cargo:rerun-if-changed={ROOT}");
+    let out = PathBuf::from(env::var("OUT_DIR")?);
+
+    let mut public = compiler()?;
+    public.open_files(proto_files(Path::new(PUBLIC))?)?;
+    // tonic's build step writes no descriptor set; protox's own encoding also keeps the comments.
+    fs::write(
+        out.join("fulcrum.v1.binpb"),
+        public.encode_file_descriptor_set(),
+    )?;
+
+    let mut all = compiler()?;
+    all.open_files(proto_files(Path::new(ROOT))?)?;
+    let mut generator = tonic_prost_build::configure().skip_debug(PRIVATE);
+    for field in BOXED {
+        generator = generator.boxed(field);
+    }
+    generator.compile_fds(all.file_descriptor_set())?;
+    Ok(())
+}
+
+fn compiler() -> Result<protox::Compiler, protox::Error> {
+    let mut compiler = protox::Compiler::new([ROOT])?;
+    compiler.include_imports(true).include_source_info(true);
+    Ok(compiler)
+}
+
+/// Every `.proto` file below a folder, in the same order on every machine.
+fn proto_files(folder: &Path) -> std::io::Result<Vec<PathBuf>> {
+    let mut files = Vec::new();
+    for entry in fs::read_dir(folder)? {
+        let path = entry?.path();
+        if path.is_dir() {
+            files.extend(proto_files(&path)?);
+        } else if path.extension().is_some_and(|ext| ext == "proto") {
+            files.push(path);
+        }
+    }
+    files.sort();
+    Ok(files)
+}

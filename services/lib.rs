@@ -1,1 +1,3 @@
 //! Fulcrum.
+
+pub mod pb;
