@@ -1,0 +1,275 @@
+//! What a store promises. [`crate::laws`] tests these promises on every store.
+
+use std::fmt;
+use std::sync::Arc;
+
+use async_trait::async_trait;
+use rules::Millis;
+use rules::event::Event;
+use rules::table::Table;
+use thiserror::Error;
+use uuid::Uuid;
+
+use crate::ids::{OperatorId, RequestId, TableId, TableKey};
+use crate::settlement::{Settlement, SettlementFilter, SettlementPosition};
+
+/// How long a store keeps request records: 14 days, in ms.
+pub const REQUEST_RETENTION: Millis = Millis::minutes(14 * 24 * 60);
+
+/// Names one commit. The nonce is random: after a lossy fail-over versions come again with other contents, and whoever
+/// compared only versions would build on a state that he has never seen.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub struct Token {
+    /// The table's version with it.
+    pub version: u64,
+    /// Random, per commit.
+    pub nonce: u64,
+}
+
+/// A table as it stands in the store.
+#[derive(Clone, Debug)]
+pub struct Stored {
+    /// The commit that made it.
+    pub token: Token,
+    /// The state; `table.version` is `token.version`.
+    pub table: Arc<Table>,
+}
+
+/// That a request was done, and what was answered. Refused requests leave none.
+#[derive(Clone, PartialEq, Eq)]
+pub struct RequestRecord {
+    /// The caller's name for it, his own per operator.
+    pub id: RequestId,
+    /// SHA-256 of the method and the message without its request id.
+    pub payload: [u8; 32],
+    /// The encoded response.
+    pub answer: Vec<u8>,
+    /// When it was received, ms since the epoch.
+    pub at: Millis,
+}
+
+/// Without the answer, which may show a player's own cards.
+impl fmt::Debug for RequestRecord {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("RequestRecord")
+            .field("id", &self.id)
+            .field("at", &self.at)
+            .finish_non_exhaustive()
+    }
+}
+
+/// One atomic step of one table.
+#[derive(Clone, Debug)]
+pub struct Commit {
+    /// The table.
+    pub key: TableKey,
+    /// The commit that this one follows; `None` opens the table.
+    pub expected: Option<Token>,
+    /// The name of this commit; its version is one more than the expected one's, 1 for an opening.
+    pub token: Token,
+    /// The state after it.
+    pub table: Arc<Table>,
+    /// What happened; at least one event.
+    pub events: Vec<Event>,
+    /// The request that asked for it, to be kept for repetitions.
+    pub request: Option<RequestRecord>,
+    /// The settlement records that it makes.
+    pub settlements: Vec<Settlement>,
+    /// When the clocks have to look at the table again; `None`: not until somebody commits.
+    pub due: Option<Millis>,
+    /// Not to be applied before this, by the store's time (rules 8.2).
+    pub not_before: Option<Millis>,
+}
+
+/// What became of a commit. The checks come in this order: request record, token, time.
+#[derive(Clone, Debug)]
+pub enum Outcome {
+    /// It is done and durable.
+    Committed {
+        /// The store's time, ms since the epoch.
+        now: Millis,
+    },
+    /// Another commit came first; this is the state now, `None` if there is no such table.
+    Conflict(Option<Stored>),
+    /// The same request with the same payload was done before.
+    Repeated {
+        /// What was answered then.
+        answer: Vec<u8>,
+    },
+    /// The same request id was used before with another payload.
+    RequestReused,
+    /// It is not yet time.
+    TooEarly {
+        /// The store's time, ms since the epoch.
+        now: Millis,
+    },
+}
+
+/// A commit as history keeps it.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Entry {
+    /// The table's version with it.
+    pub version: u64,
+    /// Its name, by which a writer who was cut off recognises his own commit.
+    pub token: Token,
+    /// What happened.
+    pub events: Arc<[Event]>,
+}
+
+/// A piece of a table's history.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct History {
+    /// Contiguous, oldest first.
+    pub entries: Vec<Entry>,
+    /// The oldest version that is still kept; 0 for an unknown table. The latest commit is always kept.
+    pub oldest: u64,
+}
+
+/// A time during which the service was away (rules 8.4).
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Outage {
+    /// The last sign of life before it, ms since the epoch.
+    pub from: Millis,
+    /// The first after it.
+    pub to: Millis,
+}
+
+/// Why a store could not answer. The texts are for the log, never for a caller.
+#[derive(Debug, Clone, Error)]
+pub enum StoreError {
+    /// Nothing was done; later it may work.
+    #[error("the store is not available: {0}")]
+    Unavailable(String),
+    /// A commit may have happened or not: read before you decide.
+    #[error("it is unknown whether the commit happened: {0}")]
+    Unknown(String),
+    /// A record cannot be read.
+    #[error("a stored record is corrupt: {0}")]
+    Corrupt(String),
+    /// A record is sealed with a key that this process does not have.
+    #[error("a record is sealed with a key that is not here: {0}")]
+    KeyUnavailable(String),
+}
+
+/// Where tables live. All methods may be called from many tasks at once.
+#[async_trait]
+pub trait Store: Send + Sync + 'static {
+    /// The store's time, ms since the epoch: the one by which received requests and due times are stamped.
+    ///
+    /// # Errors
+    /// [`StoreError`]
+    async fn now(&self) -> Result<Millis, StoreError>;
+
+    /// The table as of its last commit.
+    ///
+    /// # Errors
+    /// [`StoreError`]
+    async fn load(&self, key: &TableKey) -> Result<Option<Stored>, StoreError>;
+
+    /// Does all of the commit or nothing. Nobody sees anything of it before it is done, and it is durable when this
+    /// returns.
+    ///
+    /// # Errors
+    /// [`StoreError::Unknown`] if it may have happened; after all others it has not.
+    async fn commit(&self, commit: Commit) -> Result<Outcome, StoreError>;
+
+    /// The record of a request that was done, kept for [`REQUEST_RETENTION`].
+    ///
+    /// # Errors
+    /// [`StoreError`]
+    async fn request(
+        &self,
+        operator: &OperatorId,
+        id: &RequestId,
+    ) -> Result<Option<RequestRecord>, StoreError>;
+
+    /// Up to `limit` commits after version `after`; if those are no longer kept, from the oldest one that is.
+    ///
+    /// # Errors
+    /// [`StoreError`]
+    async fn history(
+        &self,
+        key: &TableKey,
+        after: u64,
+        limit: usize,
+    ) -> Result<History, StoreError>;
+
+    /// The latest state at or before the version that the store has kept, from which later ones can be folded.
+    /// A store that keeps none says so; then only a history from the opening on can be followed.
+    ///
+    /// # Errors
+    /// [`StoreError`]
+    async fn checkpoint(
+        &self,
+        key: &TableKey,
+        version: u64,
+    ) -> Result<Option<Arc<Table>>, StoreError> {
+        let _ = (key, version);
+        Ok(None)
+    }
+
+    /// Up to `limit` tables that are due by then, the earliest first.
+    ///
+    /// # Errors
+    /// [`StoreError`]
+    async fn due(&self, until: Millis, limit: usize)
+    -> Result<Vec<(TableKey, Millis)>, StoreError>;
+
+    /// When the next table is due.
+    ///
+    /// # Errors
+    /// [`StoreError`]
+    async fn next_due(&self) -> Result<Option<Millis>, StoreError>;
+
+    /// Up to `limit` tables of the operator with ids after this one, in order of their ids.
+    ///
+    /// # Errors
+    /// [`StoreError`]
+    async fn tables(
+        &self,
+        operator: &OperatorId,
+        after: Option<TableId>,
+        limit: usize,
+    ) -> Result<Vec<(TableKey, Stored)>, StoreError>;
+
+    /// One settlement record.
+    ///
+    /// # Errors
+    /// [`StoreError`]
+    async fn settlement(
+        &self,
+        operator: &OperatorId,
+        id: &Uuid,
+    ) -> Result<Option<Settlement>, StoreError>;
+
+    /// Up to `limit` settlement records of the operator that the filter lets through, after this position, in the
+    /// order in which they were committed. A record's position never changes, and later ones have greater positions.
+    ///
+    /// # Errors
+    /// [`StoreError`]
+    async fn settlements(
+        &self,
+        operator: &OperatorId,
+        filter: &SettlementFilter,
+        after: Option<SettlementPosition>,
+        limit: usize,
+    ) -> Result<Vec<(SettlementPosition, Settlement)>, StoreError>;
+
+    /// Notes durably that the service is alive.
+    ///
+    /// # Errors
+    /// [`StoreError`]
+    async fn heartbeat(&self, now: Millis) -> Result<(), StoreError>;
+
+    /// The times, oldest first, during which the service was away.
+    ///
+    /// # Errors
+    /// [`StoreError`]
+    async fn outages(&self) -> Result<Vec<Outage>, StoreError>;
+
+    /// Whether the store works.
+    ///
+    /// # Errors
+    /// [`StoreError`]
+    async fn check(&self) -> Result<(), StoreError>;
+}
