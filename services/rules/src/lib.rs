@@ -14,6 +14,7 @@ pub mod evaluate;
 pub mod hand_value;
 mod hand_words;
 pub mod pivot;
+pub mod posts;
 mod rank_set;
 pub mod seat;
 pub mod stakes;
