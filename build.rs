@@ -18,9 +18,10 @@ const PRIVATE: [&str; 5] = [
     ".fulcrum.v1.SelectPivotResponse",
 ];
 /// Large messages in a oneof whose other messages are small.
-const BOXED: [&str; 2] = [
+const BOXED: [&str; 3] = [
     ".fulcrum.v1.TableMessage.content.snapshot",
-    ".fulcrum.v1.TableEvent.event.turn_started",
+    ".fulcrum.v1.TableEvent.event.table_opened",
+    ".fulcrum.v1.TableEvent.event.config_changed",
 ];
 
 fn main() -> Result<(), Box<dyn Error>> {

@@ -25,7 +25,7 @@ macro_rules! redacted {
 }
 
 redacted! {
-    HandSeat { seat, player_id, stack, bet, contributed, folded, all_in, picked, card_count, shown }
+    HandSeat { seat, player_id, bet, contributed, folded, all_in, picked, card_count, shown }
     HoleCardsDealt { seat, count }
     PivotPicked { seat, turn, by }
     SelectPivotRequest { request_id, table_id, hand_number, turn, player_id }
