@@ -35,15 +35,9 @@ pub struct Debt {
 
 impl Debt {
     /// Nothing owed.
-    pub const NONE: Debt = Debt {
-        big: false,
-        small: false,
-    };
+    pub const NONE: Debt = Debt { big: false, small: false };
     /// Both blinds, which is what a skipped big blind costs (rules 2.10).
-    pub const BOTH: Debt = Debt {
-        big: true,
-        small: true,
-    };
+    pub const BOTH: Debt = Debt { big: true, small: true };
 
     /// Whether anything is owed.
     #[must_use]
@@ -101,11 +95,7 @@ impl Contender {
             Standing::Entering { newcomer: true, .. } => (true, false),
             Standing::Entering { .. } | Standing::Established => (self.debt.big, self.debt.small),
         };
-        (self.can_play && (live || dead)).then_some(Entry {
-            seat: self.seat,
-            live,
-            dead,
-        })
+        (self.can_play && (live || dead)).then_some(Entry { seat: self.seat, live, dead })
     }
 }
 
@@ -148,11 +138,7 @@ pub fn line_up(
     contenders: &[Contender],
     draw: u64,
 ) -> Option<LineUp> {
-    let able: SeatSet = contenders
-        .iter()
-        .filter(|c| c.can_play)
-        .map(|c| c.seat)
-        .collect();
+    let able: SeatSet = contenders.iter().filter(|c| c.can_play).map(|c| c.seat).collect();
     if able.len() < 2 {
         return None;
     }
@@ -160,11 +146,7 @@ pub fn line_up(
         let button = able.iter().nth((draw % able.len() as u64) as usize)?;
         return first_hand(button, able, contenders);
     };
-    let moved = if interrupted {
-        None
-    } else {
-        move_on(last, able, contenders)
-    };
+    let moved = if interrupted { None } else { move_on(last, able, contenders) };
     // Where only one of those who can play is in the game, nobody could enter beside him: the table starts afresh.
     moved.or_else(|| resume(last, able, contenders))
 }
@@ -173,11 +155,7 @@ pub fn line_up(
 fn move_on(last: Positions, able: SeatSet, contenders: &[Contender]) -> Option<LineUp> {
     // Whoever waits for the big blind enters when it reaches him.
     let big = able.clockwise_after(last.big).next()?;
-    let mut dealt: SeatSet = contenders
-        .iter()
-        .filter(|c| c.is_in(last))
-        .map(|c| c.seat)
-        .collect();
+    let mut dealt: SeatSet = contenders.iter().filter(|c| c.is_in(last)).map(|c| c.seat).collect();
     dealt.insert(big);
     let debts = |dealt| debts_after(Some(last.big), big, dealt, contenders, false);
     match dealt.len() {
@@ -185,22 +163,11 @@ fn move_on(last: Positions, able: SeatSet, contenders: &[Contender]) -> Option<L
         // Heads-up nobody posts his way in: a third player enters as big blind (rules 2.8).
         2 => heads_up(big, dealt, debts(dealt), false),
         _ => {
-            let positions = Positions {
-                button: last.small,
-                small: last.big,
-                big,
-            };
+            let positions = Positions { button: last.small, small: last.big, big };
             let small = dealt.contains(last.big).then_some(last.big);
             let entries = entries(positions, dealt, contenders);
             dealt = dealt.iter().chain(entries.iter().map(|e| e.seat)).collect();
-            Some(LineUp {
-                positions,
-                small,
-                dealt,
-                entries,
-                debts: debts(dealt),
-                fresh: false,
-            })
+            Some(LineUp { positions, small, dealt, entries, debts: debts(dealt), fresh: false })
         }
     }
 }
@@ -229,11 +196,7 @@ fn first_hand(button: SeatNo, able: SeatSet, contenders: &[Contender]) -> Option
 /// Play resumes: the big blind moves on, everybody who can play is in, old debts are forgotten (rules 2.9).
 fn resume(last: Positions, able: SeatSet, contenders: &[Contender]) -> Option<LineUp> {
     let big = able.clockwise_after(last.big).next()?;
-    placed_by_big(
-        big,
-        able,
-        debts_after(Some(last.big), big, able, contenders, true),
-    )
+    placed_by_big(big, able, debts_after(Some(last.big), big, able, contenders, true))
 }
 
 /// A fresh start with small blind and button on the nearest players before the big blind.
@@ -241,43 +204,17 @@ fn placed_by_big(big: SeatNo, dealt: SeatSet, debts: Vec<(SeatNo, Debt)>) -> Opt
     if dealt.len() == 2 {
         return heads_up(big, dealt, debts, true);
     }
-    let mut others: Vec<SeatNo> = dealt
-        .clockwise_after(big)
-        .filter(|seat| *seat != big)
-        .collect();
+    let mut others: Vec<SeatNo> = dealt.clockwise_after(big).filter(|seat| *seat != big).collect();
     let (small, button) = (others.pop()?, others.pop()?);
     let positions = Positions { button, small, big };
-    Some(LineUp {
-        positions,
-        small: Some(small),
-        dealt,
-        entries: Vec::new(),
-        debts,
-        fresh: true,
-    })
+    Some(LineUp { positions, small: Some(small), dealt, entries: Vec::new(), debts, fresh: true })
 }
 
 /// Of two players the one who is not big blind has the button and posts the small blind (rules 2.2).
-fn heads_up(
-    big: SeatNo,
-    dealt: SeatSet,
-    debts: Vec<(SeatNo, Debt)>,
-    fresh: bool,
-) -> Option<LineUp> {
+fn heads_up(big: SeatNo, dealt: SeatSet, debts: Vec<(SeatNo, Debt)>, fresh: bool) -> Option<LineUp> {
     let other = dealt.clockwise_after(big).next()?;
-    let positions = Positions {
-        button: other,
-        small: other,
-        big,
-    };
-    Some(LineUp {
-        positions,
-        small: Some(other),
-        dealt,
-        entries: Vec::new(),
-        debts,
-        fresh,
-    })
+    let positions = Positions { button: other, small: other, big };
+    Some(LineUp { positions, small: Some(other), dealt, entries: Vec::new(), debts, fresh })
 }
 
 /// What every seat owes once the big blind has moved from `last_big` to `big` (rules 2.10).

@@ -115,9 +115,7 @@ impl Card {
         let [rank, suit] = text.as_bytes() else {
             return None;
         };
-        let rank = RANK_LETTERS
-            .iter()
-            .position(|l| *l == rank.to_ascii_uppercase())?;
+        let rank = RANK_LETTERS.iter().position(|l| *l == rank.to_ascii_uppercase())?;
         let suit = SUIT_LETTERS.iter().position(|l| l == suit)?;
         Some(Card::new(RANKS[rank], SUITS[suit]))
     }

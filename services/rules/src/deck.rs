@@ -22,11 +22,7 @@ impl Deck {
         for card in cards {
             seen |= 1 << card.index();
         }
-        if seen.count_ones() as usize == DECK_SIZE {
-            Ok(Deck(cards))
-        } else {
-            Err(NotADeck)
-        }
+        if seen.count_ones() as usize == DECK_SIZE { Ok(Deck(cards)) } else { Err(NotADeck) }
     }
 
     /// The deck in the order of [`Card::index`]: what a shuffle starts from.

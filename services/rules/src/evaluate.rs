@@ -85,9 +85,7 @@ impl Holding {
             return None;
         }
         let suit = five.trailing_zeros() / SUIT_BITS;
-        Some(RankSet::from_bits(
-            (self.suits >> (suit * SUIT_BITS)) as u32,
-        ))
+        Some(RankSet::from_bits((self.suits >> (suit * SUIT_BITS)) as u32))
     }
 
     const fn of_suited(self, ranks: RankSet) -> HandValue {

@@ -118,9 +118,7 @@ impl HandValue {
         let possible = match category {
             Category::HighCard | Category::Flush => kickers.straight().is_empty(),
             // No straight ends below the five.
-            Category::Straight | Category::StraightFlush => {
-                made.descending().all(|top| top >= Rank::Five)
-            }
+            Category::Straight | Category::StraightFlush => made.descending().all(|top| top >= Rank::Five),
             _ => made.without(kickers) == made,
         };
         (possible && (made.len(), kickers.len()) == category.shape()).then_some(value)

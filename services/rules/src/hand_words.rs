@@ -10,36 +10,19 @@ impl fmt::Display for HandValue {
         let category = self.category();
         let (made, kickers) = (self.made(), self.kickers());
         match category {
-            Category::StraightFlush if made.descending().eq([Rank::Ace]) => {
-                f.write_str("royal flush")
-            }
+            Category::StraightFlush if made.descending().eq([Rank::Ace]) => f.write_str("royal flush"),
             Category::StraightFlush | Category::Straight => {
                 write!(f, "{category}, {} high", Singular(made))
             }
             Category::HighCard | Category::Flush => write!(f, "{category}, {}", Singular(kickers)),
             Category::FullHouse => {
-                write!(
-                    f,
-                    "{category}, {} full of {}",
-                    Plural(made),
-                    Plural(kickers)
-                )
+                write!(f, "{category}, {} full of {}", Plural(made), Plural(kickers))
             }
             Category::FourOfAKind | Category::TwoPair => {
-                write!(
-                    f,
-                    "{category}, {}, {} kicker",
-                    Plural(made),
-                    Singular(kickers)
-                )
+                write!(f, "{category}, {}, {} kicker", Plural(made), Singular(kickers))
             }
             Category::Pair | Category::ThreeOfAKind => {
-                write!(
-                    f,
-                    "{category}, {}, {} kickers",
-                    Plural(made),
-                    Singular(kickers)
-                )
+                write!(f, "{category}, {}, {} kickers", Plural(made), Singular(kickers))
             }
         }
     }

@@ -62,11 +62,7 @@ pub fn auto_pick(cards: &[Card; 3]) -> Pick {
         (card.rank(), of_its_suit.count() > 1, card.suit())
     };
     let heavier = |best: Pick, pick: Pick| {
-        if weight(pick) > weight(best) {
-            pick
-        } else {
-            best
-        }
+        if weight(pick) > weight(best) { pick } else { best }
     };
     let [first, second, third] = Pick::ALL;
     heavier(heavier(first, second), third)
@@ -124,8 +120,5 @@ pub fn pivot_value(cards: &[Card; 3], pick: Pick, board: &[Card]) -> PivotValue 
         holding.add(side);
         holding.value()
     };
-    PivotValue {
-        first: with(left),
-        second: with(right),
-    }
+    PivotValue { first: with(left), second: with(right) }
 }

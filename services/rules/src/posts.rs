@@ -57,13 +57,8 @@ pub fn forced_bets(
     purse.blinds(line_up, stakes);
     let straddles = if fixed_limit { 0 } else { stakes.straddles };
     let straddle = purse.straddles(line_up, stakes.big_blind, straddlers, straddles);
-    let (first_to_act_after, bring_in) =
-        straddle.unwrap_or((line_up.positions.big, stakes.big_blind));
-    ForcedBets {
-        forced: purse.forced,
-        bring_in,
-        first_to_act_after,
-    }
+    let (first_to_act_after, bring_in) = straddle.unwrap_or((line_up.positions.big, stakes.big_blind));
+    ForcedBets { forced: purse.forced, bring_in, first_to_act_after }
 }
 
 /// The stacks while they are posted from.
@@ -80,11 +75,7 @@ impl Purse {
         for (seat, stack) in given {
             stacks[seat.index()] = *stack;
         }
-        Purse {
-            stacks,
-            live: [Chips::ZERO; SeatNo::MAX as usize],
-            forced: Vec::new(),
-        }
+        Purse { stacks, live: [Chips::ZERO; SeatNo::MAX as usize], forced: Vec::new() }
     }
 
     /// Posts `owed`, or what is there; no record is made of nothing.
@@ -158,20 +149,12 @@ impl Purse {
         }
         let mut last = None;
         let mut full = big_blind;
-        for seat in line_up
-            .dealt
-            .clockwise_after(line_up.positions.big)
-            .take(usize::from(most.min(2)))
-        {
+        for seat in line_up.dealt.clockwise_after(line_up.positions.big).take(usize::from(most.min(2))) {
             if !wanted.contains(seat) || self.stacks[seat.index()].is_zero() {
                 break;
             }
             full = full.doubled();
-            self.post(
-                seat,
-                PostKind::Straddle,
-                full.saturating_sub(self.live[seat.index()]),
-            );
+            self.post(seat, PostKind::Straddle, full.saturating_sub(self.live[seat.index()]));
             last = Some((seat, full));
         }
         last

@@ -58,9 +58,6 @@ impl RankSet {
 
     /// The ranks, highest first.
     pub(crate) fn descending(self) -> impl Iterator<Item = Rank> + Clone {
-        Rank::ALL
-            .into_iter()
-            .rev()
-            .filter(move |rank| self.0 & (1 << *rank as u32) != 0)
+        Rank::ALL.into_iter().rev().filter(move |rank| self.0 & (1 << *rank as u32) != 0)
     }
 }

@@ -13,11 +13,7 @@ impl SeatNo {
     /// The seat, or nothing outside 1 to 10.
     #[must_use]
     pub const fn new(number: u8) -> Option<SeatNo> {
-        if number >= 1 && number <= SeatNo::MAX {
-            Some(SeatNo(number))
-        } else {
-            None
-        }
+        if number >= 1 && number <= SeatNo::MAX { Some(SeatNo(number)) } else { None }
     }
 
     /// 1 to 10.
@@ -30,6 +26,12 @@ impl SeatNo {
     #[must_use]
     pub const fn index(self) -> usize {
         self.0 as usize - 1
+    }
+
+    /// The seat number to the left, occupied or not.
+    #[must_use]
+    pub const fn left(self) -> SeatNo {
+        SeatNo(self.0 % SeatNo::MAX + 1)
     }
 
     /// All ten seat numbers.
@@ -113,6 +115,13 @@ impl SeatSet {
     /// The seats in order of their numbers.
     pub fn iter(self) -> impl DoubleEndedIterator<Item = SeatNo> + Clone {
         SeatNo::all().filter(move |seat| self.contains(*seat))
+    }
+
+    /// The seats of the set clockwise, beginning with `seat` itself.
+    pub fn clockwise_from(self, seat: SeatNo) -> impl Iterator<Item = SeatNo> + Clone {
+        (0..SeatNo::MAX)
+            .map(move |step| SeatNo((seat.0 - 1 + step) % SeatNo::MAX + 1))
+            .filter(move |s| self.contains(*s))
     }
 
     /// The seats of the set clockwise, beginning left of `seat`, which comes last if it is in the set.

@@ -58,10 +58,7 @@ impl PostKind {
     /// Whether the chips are part of the player's bet of the first round.
     #[must_use]
     pub const fn is_live(self) -> bool {
-        matches!(
-            self,
-            PostKind::SmallBlind | PostKind::BigBlind | PostKind::Straddle | PostKind::Entry
-        )
+        matches!(self, PostKind::SmallBlind | PostKind::BigBlind | PostKind::Straddle | PostKind::Entry)
     }
 
     /// Whether the chips go whole into the main pot (rules 2.5).

@@ -32,34 +32,19 @@ fn contender(text: &str) -> Contender {
     };
     let debt = match owes {
         "" => Debt::NONE,
-        "b" => Debt {
-            big: true,
-            small: false,
-        },
-        "s" => Debt {
-            big: false,
-            small: true,
-        },
+        "b" => Debt { big: true, small: false },
+        "s" => Debt { big: false, small: true },
         "bs" => Debt::BOTH,
         other => panic!("no debt: {other}"),
     };
-    Contender {
-        seat: seat(&who[..digits]),
-        standing,
-        debt,
-        can_play,
-    }
+    Contender { seat: seat(&who[..digits]), standing, debt, can_play }
 }
 
 fn positions(text: &str) -> Positions {
     let inner = text.trim().trim_matches(|c| c == '(' || c == ')');
     let seats: Vec<SeatNo> = inner.split(',').map(seat).collect();
     assert_eq!(seats.len(), 3, "no positions: {text}");
-    Positions {
-        button: seats[0],
-        small: seats[1],
-        big: seats[2],
-    }
+    Positions { button: seats[0], small: seats[1], big: seats[2] }
 }
 
 fn list(seats: impl IntoIterator<Item = SeatNo>) -> String {
@@ -67,27 +52,12 @@ fn list(seats: impl IntoIterator<Item = SeatNo>) -> String {
 }
 
 fn shown(line_up: Option<&LineUp>, able: SeatSet) -> String {
-    let Some(LineUp {
-        positions,
-        small,
-        dealt,
-        entries,
-        debts,
-        fresh,
-    }) = line_up
-    else {
+    let Some(LineUp { positions, small, dealt, entries, debts, fresh }) = line_up else {
         return "no hand".to_owned();
     };
-    let dead = if dealt.contains(positions.button) {
-        ""
-    } else {
-        " dead"
-    };
+    let dead = if dealt.contains(positions.button) { "" } else { " dead" };
     let small = small.map_or("none".to_owned(), |seat| {
-        assert_eq!(
-            seat, positions.small,
-            "the small blind is posted in its place"
-        );
+        assert_eq!(seat, positions.small, "the small blind is posted in its place");
         seat.to_string()
     });
     let mut text = format!("({}{dead}, {small}, {})", positions.button, positions.big);
@@ -101,17 +71,11 @@ fn shown(line_up: Option<&LineUp>, able: SeatSet) -> String {
         (false, false) => format!(" {} nothing", e.seat),
     });
     let posts: String = posts.collect();
-    let owes = debts
-        .iter()
-        .filter(|(_, debt)| debt.is_owed())
-        .map(|(seat, debt)| match debt {
-            Debt {
-                big: true,
-                small: true,
-            } => format!(" {seat} both"),
-            Debt { big: true, .. } => format!(" {seat} big"),
-            Debt { .. } => format!(" {seat} small"),
-        });
+    let owes = debts.iter().filter(|(_, debt)| debt.is_owed()).map(|(seat, debt)| match debt {
+        Debt { big: true, small: true } => format!(" {seat} both"),
+        Debt { big: true, .. } => format!(" {seat} big"),
+        Debt { .. } => format!(" {seat} small"),
+    });
     let owes: String = owes.collect();
     for (word, part) in [(" posts", posts), (" owes", owes)] {
         if !part.is_empty() {
@@ -142,16 +106,9 @@ fn check(table: &str) {
         if let Some(got) = &got {
             let seats: Vec<SeatNo> = got.debts.iter().map(|(seat, _)| *seat).collect();
             let occupied: Vec<SeatNo> = contenders.iter().map(|c| c.seat).collect();
-            assert_eq!(
-                seats, occupied,
-                "every occupied seat's debt is told: {line}"
-            );
+            assert_eq!(seats, occupied, "every occupied seat's debt is told: {line}");
         }
-        let able = contenders
-            .iter()
-            .filter(|c| c.can_play)
-            .map(|c| c.seat)
-            .collect();
+        let able = contenders.iter().filter(|c| c.can_play).map(|c| c.seat).collect();
         assert_eq!(shown(got.as_ref(), able), expected.trim(), "{line}");
         previous = got.map(|got| got.positions);
         hands += 1;

@@ -10,9 +10,7 @@ fn seats(numbers: impl IntoIterator<Item = u8>) -> Vec<SeatNo> {
 
 /// The seats strictly between two, walked one by one.
 pub fn walk(from: SeatNo, to: SeatNo) -> SeatSet {
-    from.clockwise()
-        .take_while(|seat| *seat != to && *seat != from)
-        .collect()
+    from.clockwise().take_while(|seat| *seat != to && *seat != from).collect()
 }
 
 fn is_newcomer(c: &Contender) -> bool {
@@ -21,52 +19,30 @@ fn is_newcomer(c: &Contender) -> bool {
 
 /// What holds for every line-up that follows on a hand, whatever the players did.
 pub fn check_line_up(last: Positions, contenders: &[Contender], got: &LineUp) {
-    let able: SeatSet = contenders
-        .iter()
-        .filter(|c| c.can_play)
-        .map(|c| c.seat)
-        .collect();
+    let able: SeatSet = contenders.iter().filter(|c| c.can_play).map(|c| c.seat).collect();
     let Positions { button, small, big } = got.positions;
     assert_ne!(big, last.big, "2.1: nobody is big blind twice in a row");
     assert!(able.contains(big), "2.1: the big blind is always posted");
-    assert!(
-        walk(last.big, big).iter().all(|s| !able.contains(s)),
-        "2.1: nobody skips it"
-    );
+    assert!(walk(last.big, big).iter().all(|s| !able.contains(s)), "2.1: nobody skips it");
     assert!(got.dealt.iter().all(|s| able.contains(s)));
     match got.dealt.len() {
         0 | 1 => panic!("fewer than two are dealt in"),
         2 => {
-            assert!(
-                button == small && got.small == Some(small),
-                "2.2: the button posts"
-            );
+            assert!(button == small && got.small == Some(small), "2.2: the button posts");
             assert_eq!(got.dealt, SeatSet::from_iter([button, big]));
             assert!(got.entries.is_empty(), "2.8: nobody posts in");
         }
         _ => {
-            assert!(
-                walk(button, big).contains(small) && !walk(button, big).contains(button),
-                "clockwise"
-            );
-            assert!(
-                walk(small, big).iter().all(|s| !got.dealt.contains(s)),
-                "the blinds are neighbours"
-            );
+            assert!(walk(button, big).contains(small) && !walk(button, big).contains(button), "clockwise");
+            assert!(walk(small, big).iter().all(|s| !got.dealt.contains(s)), "the blinds are neighbours");
             assert_eq!(got.small, got.dealt.contains(small).then_some(small));
-            assert!(
-                got.fresh || (button, small) == (last.small, last.big),
-                "2.1: both follow the big blind"
-            );
+            assert!(got.fresh || (button, small) == (last.small, last.big), "2.1: both follow the big blind");
         }
     }
     assert_eq!(got.debts.len(), contenders.len());
     for (c, (seat, debt)) in contenders.iter().zip(&got.debts) {
         assert_eq!(c.seat, *seat);
-        assert!(
-            !debt.is_owed() || !got.dealt.contains(*seat) && !is_newcomer(c),
-            "2.10: who owes is out"
-        );
+        assert!(!debt.is_owed() || !got.dealt.contains(*seat) && !is_newcomer(c), "2.10: who owes is out");
         check_player(last, c, got);
     }
 }
@@ -80,10 +56,7 @@ fn check_player(last: Positions, c: &Contender, got: &LineUp) {
     let post = !matches!(c.standing, Standing::Entering { post: false, .. });
     let may_post = got.dealt.len() > 2 && walk(big, button).contains(c.seat);
     if got.fresh {
-        assert!(
-            dealt == c.can_play && entry.is_none(),
-            "2.9: all who can play are in, free"
-        );
+        assert!(dealt == c.can_play && entry.is_none(), "2.9: all who can play are in, free");
     } else if c.seat == big {
         assert!(entry.is_none(), "2.4: the big blind owes nothing more");
     } else if !owes {
@@ -91,51 +64,22 @@ fn check_player(last: Positions, c: &Contender, got: &LineUp) {
         let between = walk(last.small, last.big).contains(c.seat);
         assert_eq!(dealt, c.can_play && !between, "who missed nothing is in");
     } else if let Some(entry) = entry {
-        let due = if is_newcomer(c) {
-            Debt {
-                big: true,
-                small: false,
-            }
-        } else {
-            c.debt
-        };
-        assert_eq!(
-            *entry,
-            Entry {
-                seat: c.seat,
-                live: due.big,
-                dead: due.small
-            }
-        );
-        assert!(
-            dealt && post && c.can_play && may_post,
-            "2.10: after the big blind, before the button"
-        );
+        let due = if is_newcomer(c) { Debt { big: true, small: false } } else { c.debt };
+        assert_eq!(*entry, Entry { seat: c.seat, live: due.big, dead: due.small });
+        assert!(dealt && post && c.can_play && may_post, "2.10: after the big blind, before the button");
         assert!(c.seat != small);
     } else {
         assert!(!dealt, "pitfall 27: nobody is free");
         let others = got.dealt.len() - got.entries.len();
-        assert!(
-            !(c.can_play && post && may_post && others > 2),
-            "2.4: who may post and wants to is in"
-        );
+        assert!(!(c.can_play && post && may_post && others > 2), "2.4: who may post and wants to is in");
     }
 }
 
 /// All that a seat can hold before a hand.
 fn holdings(seat: SeatNo) -> Vec<Option<Contender>> {
-    let back = |post| Standing::Entering {
-        newcomer: false,
-        post,
-    };
-    let new = |post| Standing::Entering {
-        newcomer: true,
-        post,
-    };
-    let small = Debt {
-        big: false,
-        small: true,
-    };
+    let back = |post| Standing::Entering { newcomer: false, post };
+    let new = |post| Standing::Entering { newcomer: true, post };
+    let small = Debt { big: false, small: true };
     let held = [
         (Standing::Established, Debt::NONE, true),
         (Standing::Established, Debt::NONE, false),
@@ -146,14 +90,7 @@ fn holdings(seat: SeatNo) -> Vec<Option<Contender>> {
         (back(true), Debt::BOTH, true),
         (back(false), Debt::BOTH, true),
     ];
-    let held = held.map(|(standing, debt, can_play)| {
-        Some(Contender {
-            seat,
-            standing,
-            debt,
-            can_play,
-        })
-    });
+    let held = held.map(|(standing, debt, can_play)| Some(Contender { seat, standing, debt, can_play }));
     [None].into_iter().chain(held).collect()
 }
 
@@ -162,22 +99,11 @@ fn holdings(seat: SeatNo) -> Vec<Option<Contender>> {
 fn r2_1_to_r2_10_every_table_of_five_seats() {
     let ring = seats([1, 2, 4, 7, 10]);
     let big = ring[2];
-    let others: Vec<SeatNo> = big
-        .clockwise()
-        .filter(|s| ring.contains(s) && *s != big)
-        .collect();
+    let others: Vec<SeatNo> = big.clockwise().filter(|s| ring.contains(s) && *s != big).collect();
     let mut lasts = Vec::new();
     for (i, &button) in others.iter().enumerate() {
-        lasts.push(Positions {
-            button,
-            small: button,
-            big,
-        });
-        lasts.extend(
-            others[i + 1..]
-                .iter()
-                .map(|&small| Positions { button, small, big }),
-        );
+        lasts.push(Positions { button, small: button, big });
+        lasts.extend(others[i + 1..].iter().map(|&small| Positions { button, small, big }));
     }
     let choices: Vec<Vec<Option<Contender>>> = ring.iter().map(|seat| holdings(*seat)).collect();
     let tables: usize = choices.iter().map(Vec::len).product();

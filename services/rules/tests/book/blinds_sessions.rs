@@ -78,21 +78,9 @@ impl Session {
     fn contenders(&self) -> Vec<Contender> {
         let player = |seat: SeatNo| {
             let p = self.players[seat.index()]?;
-            let entering = Standing::Entering {
-                newcomer: p.newcomer,
-                post: p.post,
-            };
-            let standing = if p.played_last {
-                Standing::Established
-            } else {
-                entering
-            };
-            Some(Contender {
-                seat,
-                standing,
-                debt: p.debt,
-                can_play: !p.out,
-            })
+            let entering = Standing::Entering { newcomer: p.newcomer, post: p.post };
+            let standing = if p.played_last { Standing::Established } else { entering };
+            Some(Contender { seat, standing, debt: p.debt, can_play: !p.out })
         };
         SeatNo::all().filter_map(player).collect()
     }
@@ -103,10 +91,7 @@ impl Session {
         let Some(got) = line_up(self.last, self.interrupted, &contenders, draw) else {
             assert!(contenders.iter().filter(|c| c.can_play).count() < 2);
             self.interrupted = true;
-            self.players
-                .iter_mut()
-                .flatten()
-                .for_each(|p| p.played_last = false);
+            self.players.iter_mut().flatten().for_each(|p| p.played_last = false);
             return;
         };
         if let Some(last) = self.last {
@@ -137,27 +122,14 @@ impl Session {
             p.missed.small |= skipped || seat == last.big;
         }
         if dealt && seat != big && !got.fresh {
-            let paid = entry.map_or(Debt::NONE, |e| Debt {
-                big: e.live,
-                small: e.dead,
-            });
-            let due = if p.newcomer {
-                Debt {
-                    big: true,
-                    small: false,
-                }
-            } else {
-                p.missed
-            };
+            let paid = entry.map_or(Debt::NONE, |e| Debt { big: e.live, small: e.dead });
+            let due = if p.newcomer { Debt { big: true, small: false } } else { p.missed };
             assert_eq!(paid, due, "2.10: seat {seat} pays what he missed, once");
         }
         // Of two players one is big blind and the other must have been in the game or have missed nothing.
         if dealt && !p.played_last && !got.fresh && seat != big && got.dealt.len() > 2 {
             let free = walk(big, got.positions.button).contains(seat);
-            assert!(
-                free,
-                "2.4: seat {seat} enters between the blinds and the button"
-            );
+            assert!(free, "2.4: seat {seat} enters between the blinds and the button");
         }
         if dealt {
             p.missed = Debt::NONE;
@@ -166,10 +138,7 @@ impl Session {
         if p.out || seat == big {
             p.big_since = SeatSet::EMPTY;
         } else {
-            assert!(
-                !p.big_since.contains(big),
-                "2.1: the big blind passed seat {seat}"
-            );
+            assert!(!p.big_since.contains(big), "2.1: the big blind passed seat {seat}");
             p.big_since.insert(big);
         }
         (p.debt, p.played_last, p.newcomer) = (debt, dealt, p.newcomer && !dealt);
@@ -181,11 +150,7 @@ impl Session {
         seen.dead_button += u32::from(!got.dealt.contains(got.positions.button));
         seen.no_small += u32::from(got.small.is_none());
         seen.resumed += u32::from(got.fresh);
-        seen.waited += u32::from(
-            contenders
-                .iter()
-                .any(|c| c.can_play && !got.dealt.contains(c.seat)),
-        );
+        seen.waited += u32::from(contenders.iter().any(|c| c.can_play && !got.dealt.contains(c.seat)));
         for entry in &got.entries {
             seen.posted_both += u32::from(entry.live && entry.dead);
             seen.posted_live += u32::from(entry.live && !entry.dead);
@@ -196,56 +161,18 @@ impl Session {
 
 #[test]
 fn r2_1_to_r2_10_long_sessions_of_comings_and_goings() {
-    for (seats, busy) in [
-        (2, 20),
-        (3, 15),
-        (4, 10),
-        (6, 4),
-        (6, 30),
-        (9, 10),
-        (10, 3),
-        (10, 50),
-    ] {
+    for (seats, busy) in [(2, 20), (3, 15), (4, 10), (6, 4), (6, 30), (9, 10), (10, 3), (10, 50)] {
         let dice = Dice(0x9e37_79b9_7f4a_7c15 ^ (seats << 8 | busy));
         let seen = Seen::default();
-        let mut session = Session {
-            dice,
-            players: [None; 10],
-            last: None,
-            interrupted: false,
-            seen,
-        };
+        let mut session = Session { dice, players: [None; 10], last: None, interrupted: false, seen };
         for _ in 0..20_000 {
             session.people_come_and_go(seats, busy);
             session.play();
         }
-        let Seen {
-            heads_up,
-            dead_button,
-            no_small,
-            resumed,
-            posted_live,
-            posted_dead,
-            posted_both,
-            waited,
-        } = session.seen;
-        assert!(
-            heads_up > 0 && resumed > 0,
-            "{seats} seats: {:?}",
-            session.seen
-        );
-        let full_ring = [
-            dead_button,
-            no_small,
-            posted_live,
-            posted_dead,
-            posted_both,
-            waited,
-        ];
-        assert!(
-            seats < 4 || full_ring.iter().all(|n| *n > 0),
-            "{seats} seats: {:?}",
-            session.seen
-        );
+        let Seen { heads_up, dead_button, no_small, resumed, posted_live, posted_dead, posted_both, waited } =
+            session.seen;
+        assert!(heads_up > 0 && resumed > 0, "{seats} seats: {:?}", session.seen);
+        let full_ring = [dead_button, no_small, posted_live, posted_dead, posted_both, waited];
+        assert!(seats < 4 || full_ring.iter().all(|n| *n > 0), "{seats} seats: {:?}", session.seen);
     }
 }

@@ -35,13 +35,7 @@ fn r1_3_spades_above_hearts_above_diamonds_above_clubs() {
     let letters: String = Suit::ALL.into_iter().map(Suit::letter).collect();
     assert_eq!(letters, "cdhs");
     assert!(Suit::ALL.is_sorted());
-    assert_eq!(
-        cards("2c 2d 2h 2s")
-            .iter()
-            .map(|c| c.index())
-            .collect::<Vec<_>>(),
-        [0, 1, 2, 3]
-    );
+    assert_eq!(cards("2c 2d 2h 2s").iter().map(|c| c.index()).collect::<Vec<_>>(), [0, 1, 2, 3]);
 }
 
 #[test]

@@ -14,9 +14,7 @@ fn check(table: &str) {
 fn check_order(table: &str) {
     for line in table.lines().map(str::trim).filter(|line| !line.is_empty()) {
         let sign = if line.contains('>') { '>' } else { '=' };
-        let (one, other) = line
-            .split_once(sign)
-            .expect("two hands and a sign between them");
+        let (one, other) = line.split_once(sign).expect("two hands and a sign between them");
         let (one, other) = (evaluate(&cards(one)), evaluate(&cards(other)));
         assert_eq!(one > other, sign == '>', "{line}: {one}; {other}");
         assert_eq!(one == other, sign == '=', "{line}: {one}; {other}");
@@ -195,10 +193,8 @@ fn r6_2_the_ranks_that_count_in_order_of_weight() {
          Ac 2d 3h 4s 5c Kd Qh -> 5
          Qc Qd Qh Qs 9h 2c Ad -> Q A",
     ) {
-        let letters: Vec<String> = evaluate(&cards(hand))
-            .ranks()
-            .map(|rank: Rank| rank.letter().to_string())
-            .collect();
+        let letters: Vec<String> =
+            evaluate(&cards(hand)).ranks().map(|rank: Rank| rank.letter().to_string()).collect();
         assert_eq!(letters.join(" "), due, "{hand}");
     }
 }
@@ -208,10 +204,8 @@ fn r6_2_the_ranks_that_count_in_order_of_weight() {
 fn r6_2_the_value_is_that_of_the_best_five_of_the_seven() {
     for start in 0..52_u8 {
         for step in [1, 3, 5, 7, 9, 11, 15, 17, 19, 21, 23, 25] {
-            let hand: Vec<Card> = (0..7)
-                .map(|i| (start + i * step) % 52)
-                .filter_map(Card::from_index)
-                .collect();
+            let hand: Vec<Card> =
+                (0..7).map(|i| (start + i * step) % 52).filter_map(Card::from_index).collect();
             let best = fives(&hand).map(|five| evaluate(&five)).max();
             assert_eq!(Some(evaluate(&hand)), best, "{}", faces(&hand));
         }
@@ -239,29 +233,17 @@ fn r6_2_cards_gathered_one_by_one_in_any_order_are_worth_the_same() {
     }
     assert_eq!(forward.value(), evaluate(&hand));
     assert_eq!(backward.value(), evaluate(&hand));
-    assert_eq!(
-        forward.value().to_string(),
-        "full house, queens full of kings"
-    );
+    assert_eq!(forward.value().to_string(), "full house, queens full of kings");
 }
 
 #[test]
 fn a_recorded_value_is_read_back_and_an_impossible_one_is_not() {
-    for hand in [
-        "Ac Kd Qh Js 9c",
-        "2c 2d 3h 3s 4c",
-        "Ac 2c 3c 4c 5c",
-        "2c 2d 2h 2s 3c",
-    ] {
+    for hand in ["Ac Kd Qh Js 9c", "2c 2d 3h 3s 4c", "Ac 2c 3c 4c 5c", "2c 2d 2h 2s 3c"] {
         let value = evaluate(&cards(hand));
         assert_eq!(HandValue::from_bits(value.bits()), Some(value));
         // One rank more or less is no hand of five any more.
         for bit in 0..26 {
-            assert_eq!(
-                HandValue::from_bits(value.bits() ^ 1 << bit),
-                None,
-                "{hand}, bit {bit}"
-            );
+            assert_eq!(HandValue::from_bits(value.bits() ^ 1 << bit), None, "{hand}, bit {bit}");
         }
         assert_eq!(HandValue::from_bits(value.bits() | 9 << 26), None);
         assert_eq!(HandValue::from_bits(value.bits() | 1 << 31), None);
@@ -270,8 +252,5 @@ fn a_recorded_value_is_read_back_and_an_impossible_one_is_not() {
 
 #[test]
 fn debug_does_not_tell_what_a_mucked_hand_was() {
-    assert_eq!(
-        format!("{:?}", evaluate(&cards("Ac Ad 2h 3s 4c"))),
-        "HandValue(..)"
-    );
+    assert_eq!(format!("{:?}", evaluate(&cards("Ac Ad 2h 3s 4c"))), "HandValue(..)");
 }

@@ -1,21 +1,12 @@
 //! Rules 4.2, 4.4, 4.6, 6.2 and 12: the pivot, the two hands that it makes, and which of them counts.
 
 use crate::text::{cards, faces, rows, three};
-use rules::{
-    Card, Counts, Pick, PivotValue, auto_pick, evaluate, pivot_order, pivot_value, two_hands,
-};
+use rules::{Card, Counts, Pick, PivotValue, auto_pick, evaluate, pivot_order, pivot_value, two_hands};
 
 /// Each row: three cards `->` the pivot at a time-out. The order of the deal must not matter.
 fn check_auto_pick(table: &str) {
     for (hole, due) in rows(table) {
-        for [a, b, c] in [
-            [0, 1, 2],
-            [0, 2, 1],
-            [1, 0, 2],
-            [1, 2, 0],
-            [2, 0, 1],
-            [2, 1, 0],
-        ] {
+        for [a, b, c] in [[0, 1, 2], [0, 2, 1], [1, 0, 2], [1, 2, 0], [2, 0, 1], [2, 1, 0]] {
             let dealt = three(hole);
             let dealt = [dealt[a], dealt[b], dealt[c]];
             let pick = auto_pick(&dealt);
@@ -31,16 +22,9 @@ fn value(text: &str) -> PivotValue {
     let (pivot, sides) = hole.split_once(';').expect("a pivot");
     let [pivot, left, right] = three(&format!("{pivot} {sides}"));
     let board = cards(board);
-    let dealt = [
-        [pivot, left, right],
-        [left, pivot, right],
-        [left, right, pivot],
-    ];
+    let dealt = [[pivot, left, right], [left, pivot, right], [left, right, pivot]];
     let values = Pick::ALL.map(|pick| pivot_value(&dealt[usize::from(pick.index())], pick, &board));
-    assert!(
-        values.iter().all(|v| *v == values[0]),
-        "{text}: where the pivot was dealt matters"
-    );
+    assert!(values.iter().all(|v| *v == values[0]), "{text}: where the pivot was dealt matters");
     values[0]
 }
 
@@ -60,22 +44,12 @@ fn check(table: &str) {
 #[test]
 fn r4_2_the_pivot_is_in_both_hands_and_left_and_right_in_one_each() {
     let dealt = three("Ah Kd 2c");
-    let due = [
-        ("Kd Ah 2c", "Ah Kd", "Ah 2c"),
-        ("Ah Kd 2c", "Kd Ah", "Kd 2c"),
-        ("Ah 2c Kd", "2c Ah", "2c Kd"),
-    ];
+    let due =
+        [("Kd Ah 2c", "Ah Kd", "Ah 2c"), ("Ah Kd 2c", "Kd Ah", "Kd 2c"), ("Ah 2c Kd", "2c Ah", "2c Kd")];
     for (pick, (shown, first, second)) in Pick::ALL.into_iter().zip(due) {
-        assert_eq!(
-            faces(&pivot_order(&dealt, pick)),
-            shown,
-            "shown left, pivot, right (rules 4.4)"
-        );
+        assert_eq!(faces(&pivot_order(&dealt, pick)), shown, "shown left, pivot, right (rules 4.4)");
         let [hand_1, hand_2] = two_hands(&dealt, pick);
-        assert_eq!(
-            (faces(&hand_1).as_str(), faces(&hand_2).as_str()),
-            (first, second)
-        );
+        assert_eq!((faces(&hand_1).as_str(), faces(&hand_2).as_str()), (first, second));
     }
 }
 

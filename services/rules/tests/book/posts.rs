@@ -13,11 +13,7 @@ use rules::{Ante, Chips, PostKind, SeatNo, SeatSet, Stakes};
 use crate::blinds::seat;
 
 fn chips(text: &str) -> Chips {
-    Chips(
-        text.trim()
-            .parse()
-            .unwrap_or_else(|_| panic!("no amount: {text}")),
-    )
+    Chips(text.trim().parse().unwrap_or_else(|_| panic!("no amount: {text}")))
 }
 
 struct Given {
@@ -30,10 +26,7 @@ struct Given {
 
 fn stakes(text: &str) -> (Stakes, bool) {
     let mut words = text.split_whitespace();
-    let (small, big) = words
-        .next()
-        .and_then(|w| w.split_once('/'))
-        .expect("small/big");
+    let (small, big) = words.next().and_then(|w| w.split_once('/')).expect("small/big");
     let (small_blind, big_blind) = (chips(small), chips(big));
     let mut stakes = Stakes {
         small_blind,
@@ -51,16 +44,10 @@ fn stakes(text: &str) -> (Stakes, bool) {
         match word {
             "fixed-limit" => fixed_limit = true,
             "big-blind" => of_big_blind = true,
-            "straddles" => {
-                stakes.straddles = words.next().and_then(|n| n.parse().ok()).expect("how many")
-            }
+            "straddles" => stakes.straddles = words.next().and_then(|n| n.parse().ok()).expect("how many"),
             "ante" => {
                 let ante = words.next().map(chips).expect("an ante");
-                stakes.ante = if of_big_blind {
-                    Ante::BigBlind(ante)
-                } else {
-                    Ante::PerPlayer(ante)
-                };
+                stakes.ante = if of_big_blind { Ante::BigBlind(ante) } else { Ante::PerPlayer(ante) };
             }
             other => panic!("no stakes: {other}"),
         }
@@ -71,34 +58,19 @@ fn stakes(text: &str) -> (Stakes, bool) {
 fn given(text: &str) -> Given {
     let (costs, table) = text.split_once('|').expect("a line has |");
     let (stakes, fixed_limit) = stakes(costs);
-    let (places, seats) = table
-        .trim()
-        .trim_start_matches('(')
-        .split_once(')')
-        .expect("positions");
+    let (places, seats) = table.trim().trim_start_matches('(').split_once(')').expect("positions");
     let places: Vec<&str> = places.split(',').map(str::trim).collect();
     let small = (places[1] != "none").then(|| seat(places[1]));
     let (button, big) = (seat(places[0]), seat(places[2]));
-    let positions = Positions {
-        button,
-        small: small.unwrap_or(button),
-        big,
-    };
+    let positions = Positions { button, small: small.unwrap_or(button), big };
     let (mut stacks, mut entries) = (Vec::new(), Vec::new());
     let mut straddlers = SeatSet::EMPTY;
     for text in seats.split_whitespace() {
         let mut parts = text.split('+');
-        let (number, stack) = parts
-            .next()
-            .and_then(|p| p.split_once(':'))
-            .expect("number:stack");
+        let (number, stack) = parts.next().and_then(|p| p.split_once(':')).expect("number:stack");
         let seat = seat(number);
         stacks.push((seat, chips(stack)));
-        let mut entry = Entry {
-            seat,
-            live: false,
-            dead: false,
-        };
+        let mut entry = Entry { seat, live: false, dead: false };
         for part in parts {
             match part {
                 "live" => entry.live = true,
@@ -112,21 +84,8 @@ fn given(text: &str) -> Given {
         }
     }
     let dealt = stacks.iter().map(|(seat, _)| *seat).collect();
-    let line_up = LineUp {
-        positions,
-        small,
-        dealt,
-        entries,
-        debts: Vec::new(),
-        fresh: false,
-    };
-    Given {
-        line_up,
-        stakes,
-        stacks,
-        straddlers,
-        fixed_limit,
-    }
+    let line_up = LineUp { positions, small, dealt, entries, debts: Vec::new(), fresh: false };
+    Given { line_up, stakes, stacks, straddlers, fixed_limit }
 }
 
 fn shown(bets: &ForcedBets) -> String {
@@ -146,30 +105,15 @@ fn shown(bets: &ForcedBets) -> String {
         }
     });
     let posts: Vec<String> = posts.collect();
-    format!(
-        "{}; {} after {}",
-        posts.join(", "),
-        bets.bring_in,
-        bets.first_to_act_after
-    )
+    format!("{}; {} after {}", posts.join(", "), bets.bring_in, bets.first_to_act_after)
 }
 
 fn check(table: &str) {
-    let lines: Vec<&str> = table
-        .lines()
-        .map(str::trim)
-        .filter(|line| !line.is_empty())
-        .collect();
+    let lines: Vec<&str> = table.lines().map(str::trim).filter(|line| !line.is_empty()).collect();
     assert!(!lines.is_empty(), "the table is empty");
     for line in lines {
         let (text, expected) = line.split_once("=>").expect("a line has =>");
-        let Given {
-            line_up,
-            stakes,
-            stacks,
-            straddlers,
-            fixed_limit,
-        } = given(text);
+        let Given { line_up, stakes, stacks, straddlers, fixed_limit } = given(text);
         let bets = forced_bets(&line_up, &stakes, &stacks, straddlers, fixed_limit);
         assert_eq!(shown(&bets), expected.trim(), "{line}");
     }
@@ -192,9 +136,7 @@ fn r2_4_missed_blinds_are_live_and_dead() {
          10/25 | (1,2,3) 1:500 2:500 3:500 4:500+live      => 2 small 10, 3 big 25, 4 entry 25; 25 after 3
          10/25 | (1,2,3) 1:500 2:500 3:500 4:500+dead      => 2 small 10, 3 big 25, 4 dead 10; 25 after 3",
     );
-    let live: Vec<bool> = [PostKind::Entry, PostKind::DeadSmallBlind]
-        .map(PostKind::is_live)
-        .to_vec();
+    let live: Vec<bool> = [PostKind::Entry, PostKind::DeadSmallBlind].map(PostKind::is_live).to_vec();
     assert_eq!(live, [true, false]);
 }
 
@@ -220,10 +162,7 @@ fn r2_5_a_short_big_blind_pays_the_blind_before_the_ante() {
          50/100 big-blind ante 100 | (1,2,3) 1:900 2:900 3:70  => 2 small 50, 3 big 70; 100 after 3",
     );
     assert!(PostKind::BigBlindAnte.is_dead() && PostKind::DeadSmallBlind.is_dead());
-    assert!(
-        !PostKind::Ante.is_dead(),
-        "antes of all players form layers"
-    );
+    assert!(!PostKind::Ante.is_dead(), "antes of all players form layers");
 }
 
 #[test]

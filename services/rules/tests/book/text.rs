@@ -11,9 +11,7 @@ pub fn cards(text: &str) -> Vec<Card> {
 
 /// Reads exactly three cards, in the order in which they were dealt.
 pub fn three(text: &str) -> [Card; 3] {
-    cards(text)
-        .try_into()
-        .unwrap_or_else(|_| panic!("{text:?} are not three cards"))
+    cards(text).try_into().unwrap_or_else(|_| panic!("{text:?} are not three cards"))
 }
 
 /// Writes `Ah Kd 2c`.
@@ -24,14 +22,8 @@ pub fn faces(cards: &[Card]) -> String {
 
 /// The lines of a table, each split at the arrow between what is given and what is due.
 pub fn rows(table: &str) -> impl Iterator<Item = (&str, &str)> {
-    table
-        .lines()
-        .map(str::trim)
-        .filter(|line| !line.is_empty())
-        .map(|line| {
-            let (given, due) = line
-                .split_once("->")
-                .unwrap_or_else(|| panic!("no arrow in {line:?}"));
-            (given.trim(), due.trim())
-        })
+    table.lines().map(str::trim).filter(|line| !line.is_empty()).map(|line| {
+        let (given, due) = line.split_once("->").unwrap_or_else(|| panic!("no arrow in {line:?}"));
+        (given.trim(), due.trim())
+    })
 }

@@ -1,0 +1,87 @@
+//! What can be asked of a table.
+
+use alloc::boxed::Box;
+use alloc::string::String;
+
+use crate::config::TableConfig;
+use crate::deck::Deck;
+use crate::event::StopScope;
+use crate::pivot::Pick;
+use crate::player::PlayerId;
+use crate::{Chips, Millis, SeatNo};
+
+/// A betting decision as asked for. Amounts are "to": what then lies before the player on this street.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Action {
+    /// Give up the hand.
+    Fold,
+    /// Pass; legal only where it is free.
+    Check,
+    /// Match the bet.
+    Call,
+    /// Open the street's betting.
+    Bet(Chips),
+    /// Raise.
+    Raise(Chips),
+    /// Put everything in, as the call, bet or raise that it then is.
+    AllIn,
+}
+
+/// When a player wants to sit out (rules 9.3).
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Wish {
+    /// From the next hand on.
+    NextHand,
+    /// When the big blind reaches him.
+    NextBigBlind,
+}
+
+/// A request, stamped by the caller with the time at which it was received.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Command {
+    /// When it was received, ms since the epoch.
+    pub at: Millis,
+    /// What is asked.
+    pub ask: Ask,
+}
+
+/// What is asked.
+#[derive(Clone, PartialEq, Eq, Debug)]
+#[allow(missing_docs)]
+pub enum Ask {
+    /// Change the settings, between hands.
+    Configure { config: Box<TableConfig> },
+    /// Stop the beginning of hands (rules 9.4).
+    Stop { scope: StopScope, reason: String },
+    /// Lift a stop.
+    Resume { scope: StopScope },
+    /// Close the table when the running hand is over.
+    Close { reason: String },
+    /// Seat a player with chips; without a number at the lowest free seat. `post`: enter at once by posting
+    /// (rules 2.4). `transaction` is the operator's name for the movement of money.
+    Seat { player: PlayerId, seat: Option<SeatNo>, buy_in: Chips, post: bool, transaction: String },
+    /// Leave and be paid out, after the running hand if one is dealt in (rules 9.1).
+    StandUp { player: PlayerId, transaction: String },
+    /// Sit out at that time.
+    SitOut { player: PlayerId, wish: Wish },
+    /// Play again, or take back the wish to sit out.
+    SitIn { player: PlayerId, post: bool },
+    /// Set wishes for blinds and showdowns.
+    Prefer { player: PlayerId, straddle: bool, always_show: bool },
+    /// Add chips (rules 9.2).
+    AddChips { player: PlayerId, amount: Chips, transaction: String },
+    /// Begin the hand that is due; `draw` places the first button (rules 2.3).
+    StartHand { deck: Box<Deck>, draw: u64 },
+    /// A betting decision.
+    Act { player: PlayerId, hand: u64, turn: u32, action: Action },
+    /// A pivot (rules 4.1).
+    Pick { player: PlayerId, hand: u64, turn: u32, pick: Pick },
+    /// Apply the time-outs that are due.
+    Expire,
+    /// Show the hand that won without a showdown (rules 6.6).
+    Show { player: PlayerId, hand: u64 },
+    /// Void the running hand (rules 10.1).
+    Void { hand: u64, reason: String, requester: String },
+    /// Give running clocks back the time of an outage (rules 8.4).
+    CreditOutage { from: Millis, to: Millis },
+}

@@ -1,0 +1,211 @@
+//! What has happened at a table. Events are facts: folding them needs no clock, no dealer and no judgement.
+
+use alloc::boxed::Box;
+use alloc::string::String;
+use alloc::vec::Vec;
+
+use crate::blinds::{Debt, Positions};
+use crate::command::{Action, Wish};
+use crate::config::TableConfig;
+use crate::deck::Deck;
+use crate::hand::{Holes, Street};
+use crate::pivot::Pick;
+use crate::player::PlayerId;
+use crate::result::HandResult;
+use crate::{Card, Chips, Millis, PostKind, SeatNo, SeatSet};
+
+/// Who made a decision.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum By {
+    /// The player.
+    Player,
+    /// His clock, when it ran out (rules 5.9, 4.6).
+    TimeOut,
+    /// The rules at once, because he has left or sits out (rules 9.1, 4.6).
+    Absence,
+}
+
+/// Why a player sits out.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum SatOutReason {
+    /// He asked to.
+    Asked,
+    /// Too many time-outs in a row (rules 8.3).
+    TimedOut,
+    /// No chips are left.
+    NoChips,
+}
+
+/// Why a player has left the table.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum LeaveReason {
+    /// He asked to.
+    Asked,
+    /// He sat out too long (rules 8.3).
+    SatOutTooLong,
+    /// The table was closed.
+    TableClosed,
+}
+
+/// What a soft stop covers (rules 9.4).
+#[derive(Clone, Copy, PartialEq, Eq, Debug, PartialOrd, Ord)]
+pub enum StopScope {
+    /// The whole service.
+    Service,
+    /// All tables of the operator.
+    Operator,
+    /// All tables of the game.
+    Game,
+    /// This table.
+    Table,
+    /// This table, by the service itself, because its books do not balance (rules 10.3).
+    Malfunction,
+}
+
+/// What a player did with his bet.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Play {
+    /// Gave up the hand.
+    Fold,
+    /// Passed without a bet.
+    Check,
+    /// Matched the bet, as far as his chips go.
+    Call,
+    /// Opened the betting of the street.
+    Bet,
+    /// Raised the bet.
+    Raise,
+}
+
+/// What a prompt asks for.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum PromptKind {
+    /// A betting decision.
+    Act,
+    /// A pivot.
+    Pick,
+}
+
+/// A hand as it begins.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct HandStart {
+    /// Counted from 1 at each table.
+    pub number: u64,
+    /// When, ms since the epoch.
+    pub at: Millis,
+    /// The whole deck in dealing order. Secret.
+    pub deck: Deck,
+    /// Where button and blinds lie, empty seats included.
+    pub positions: Positions,
+    /// Who gets cards.
+    pub dealt: SeatSet,
+    /// The blind debts of all occupied seats from now on.
+    pub debts: Vec<(SeatNo, Debt)>,
+    /// What has to be called before the flop: big blind or straddle.
+    pub bring_in: Chips,
+    /// The first to act before the flop sits left of this seat.
+    pub first_after: SeatNo,
+}
+
+/// One event. The order of variants is not a contract; stored records have their own numbers.
+#[derive(Clone, PartialEq, Eq, Debug)]
+#[allow(missing_docs)]
+pub enum Event {
+    /// The table was opened with these settings.
+    Opened { config: Box<TableConfig>, at: Millis },
+    /// The settings changed between hands.
+    ConfigChanged { config: Box<TableConfig> },
+    /// No new hand begins (rules 9.4).
+    Stopped { scope: StopScope, reason: String, at: Millis },
+    /// A stop was lifted.
+    Resumed { scope: StopScope, at: Millis },
+    /// The table will close when the running hand is over.
+    ClosingAsked { reason: String },
+    /// The table is closed for good; everybody has been paid out.
+    Closed { reason: String, at: Millis },
+    /// A player bought in.
+    PlayerSeated {
+        seat: SeatNo,
+        player: PlayerId,
+        session: u64,
+        buy_in: Chips,
+        post: bool,
+        transaction: String,
+        at: Millis,
+    },
+    /// He will be paid out after the running hand (rules 9.1).
+    PlayerLeaving { seat: SeatNo, transaction: String },
+    /// He has left with his chips; `transaction` is empty unless he asked to.
+    PlayerStoodUp {
+        seat: SeatNo,
+        player: PlayerId,
+        session: u64,
+        paid: Chips,
+        reason: LeaveReason,
+        transaction: String,
+        at: Millis,
+    },
+    /// A wish to sit out later (rules 9.3); `None` takes it back.
+    WishSet { seat: SeatNo, wish: Option<Wish> },
+    /// He sits out from now on.
+    SatOut { seat: SeatNo, reason: SatOutReason, at: Millis },
+    /// He plays again; `post`: pays what he owes at once, else waits for the big blind.
+    SatIn { seat: SeatNo, post: bool },
+    /// What he wishes at blinds and showdowns.
+    PreferencesSet { seat: SeatNo, straddle: bool, always_show: bool },
+    /// Chips asked for in a hand, waiting for its end (rules 9.2).
+    ChipsRequested { seat: SeatNo, amount: Chips, transaction: String },
+    /// Chips were added; `returned` did not fit under the maximum or came with a player who leaves.
+    ChipsAdded {
+        seat: SeatNo,
+        player: PlayerId,
+        session: u64,
+        added: Chips,
+        returned: Chips,
+        transaction: String,
+        at: Millis,
+    },
+    /// The next hand is due.
+    HandScheduled { at: Millis },
+    /// Fewer than two can play (rules 2.9).
+    PlayHalted,
+    /// Running clocks got back the time of an outage (rules 8.4).
+    ClocksShifted { from: Millis, to: Millis },
+    /// A hand began.
+    HandStarted(Box<HandStart>),
+    /// A time bank was refilled to this (rules 8.1).
+    TimeBankRefilled { seat: SeatNo, bank: Millis },
+    /// A blind or an ante.
+    Posted { seat: SeatNo, kind: PostKind, amount: Chips },
+    /// Hole cards of one seat. Secret.
+    HoleDealt { seat: SeatNo, player: PlayerId, cards: Holes },
+    /// Somebody has to decide: one seat, or all of these at once (rules 4.8).
+    Prompted { turn: u32, seats: SeatSet, kind: PromptKind, at: Millis, act_by: Millis, bank_until: Millis },
+    /// A pivot was picked. Which one is secret.
+    PivotPicked { turn: u32, seat: SeatNo, player: PlayerId, pick: Pick, by: By },
+    /// A betting decision. `to` is what lies before the player on this street, `added` what he put in for it;
+    /// `asked` is the request that an own decision answers.
+    Acted {
+        turn: u32,
+        seat: SeatNo,
+        play: Play,
+        to: Chips,
+        added: Chips,
+        all_in: bool,
+        by: By,
+        asked: Option<Action>,
+        bank_used: Millis,
+    },
+    /// Community cards.
+    StreetDealt { street: Street, cards: Vec<Card> },
+    /// A bet that nobody called went back (rules 3.4), or an ante that nobody matched (rules 2.5).
+    UncalledReturned { seat: SeatNo, amount: Chips },
+    /// A hand lies open: cards as dealt, and the pivot in Double Hold'em.
+    HandShown { seat: SeatNo, cards: Holes, pick: Option<Pick> },
+    /// A hand was thrown away unseen at the showdown.
+    HandMucked { seat: SeatNo },
+    /// The hand is over and paid.
+    HandSettled(Box<HandResult>),
+    /// The hand is void; everybody has his chips back (rules 10.1).
+    HandVoided { reason: String, requester: String, refunds: Vec<(SeatNo, Chips)>, at: Millis },
+}
