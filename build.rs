@@ -31,10 +31,7 @@ fn main() -> Result<(), Box<dyn Error>> {
     let mut public = compiler()?;
     public.open_files(proto_files(Path::new(PUBLIC))?)?;
     // tonic's build step writes no descriptor set; protox's own encoding also keeps the comments.
-    fs::write(
-        out.join("fulcrum.v1.binpb"),
-        public.encode_file_descriptor_set(),
-    )?;
+    fs::write(out.join("fulcrum.v1.binpb"), public.encode_file_descriptor_set())?;
 
     let mut all = compiler()?;
     all.open_files(proto_files(Path::new(ROOT))?)?;

@@ -13,49 +13,34 @@ fn pool() -> DescriptorPool {
 
 fn messages() -> Vec<MessageDescriptor> {
     let pool = pool();
-    let ours: Vec<_> = pool
-        .all_messages()
-        .filter(|m| m.package_name() == PACKAGE)
-        .collect();
+    let ours: Vec<_> = pool.all_messages().filter(|m| m.package_name() == PACKAGE).collect();
     assert!(ours.len() > 80, "only {} messages", ours.len());
     ours
 }
 
 fn fields() -> Vec<FieldDescriptor> {
-    messages()
-        .iter()
-        .flat_map(|m| m.fields().collect::<Vec<_>>())
-        .collect()
+    messages().iter().flat_map(|m| m.fields().collect::<Vec<_>>()).collect()
 }
 
 fn enums() -> Vec<EnumDescriptor> {
     let pool = pool();
-    let ours: Vec<_> = pool
-        .all_enums()
-        .filter(|e| e.package_name() == PACKAGE)
-        .collect();
+    let ours: Vec<_> = pool.all_enums().filter(|e| e.package_name() == PACKAGE).collect();
     assert!(ours.len() > 20, "only {} enums", ours.len());
     ours
 }
 
 fn rpcs() -> Vec<MethodDescriptor> {
     let pool = pool();
-    pool.services()
-        .flat_map(|s| s.methods().collect::<Vec<_>>())
-        .collect()
+    pool.services().flat_map(|s| s.methods().collect::<Vec<_>>()).collect()
 }
 
 /// Calls that read. Whoever adds an rpc that changes something need not do anything here: it is held to be one.
 fn reads(rpc: &MethodDescriptor) -> bool {
-    ["Get", "List", "Watch"]
-        .iter()
-        .any(|verb| rpc.name().starts_with(verb))
+    ["Get", "List", "Watch"].iter().any(|verb| rpc.name().starts_with(verb))
 }
 
 fn has(message: &MessageDescriptor, field: &str, kind: &Kind) -> bool {
-    message
-        .get_field_by_name(field)
-        .is_some_and(|f| f.kind() == *kind && !f.is_list())
+    message.get_field_by_name(field).is_some_and(|f| f.kind() == *kind && !f.is_list())
 }
 
 #[test]
@@ -63,15 +48,11 @@ fn the_services_of_this_version_are_served_and_nothing_else() {
     let pool = pool();
     let packages: Vec<_> = pool.files().map(|f| f.package_name().to_owned()).collect();
     assert!(
-        packages
-            .iter()
-            .all(|p| p == PACKAGE || p == "google.protobuf"),
+        packages.iter().all(|p| p == PACKAGE || p == "google.protobuf"),
         "stored records are never described to anybody: {packages:?}"
     );
-    let mut names: Vec<_> = rpcs()
-        .iter()
-        .map(|r| format!("{}/{}", r.parent_service().name(), r.name()))
-        .collect();
+    let mut names: Vec<_> =
+        rpcs().iter().map(|r| format!("{}/{}", r.parent_service().name(), r.name())).collect();
     names.sort();
     assert_eq!(
         names,
@@ -113,15 +94,8 @@ fn reflection_can_serve_the_descriptor() {
 #[test]
 fn the_zero_of_every_enum_is_unspecified() {
     for found in enums() {
-        let zero = found
-            .get_value(0)
-            .map(|v| v.name().to_owned())
-            .unwrap_or_default();
-        assert!(
-            zero.ends_with("_UNSPECIFIED"),
-            "{}: {zero:?}",
-            found.full_name()
-        );
+        let zero = found.get_value(0).map(|v| v.name().to_owned()).unwrap_or_default();
+        assert!(zero.ends_with("_UNSPECIFIED"), "{}: {zero:?}", found.full_name());
     }
 }
 
@@ -129,18 +103,9 @@ fn the_zero_of_every_enum_is_unspecified() {
 fn every_call_that_changes_something_has_a_request_id_and_says_the_version_it_made() {
     for rpc in rpcs() {
         let (input, output) = (rpc.input(), rpc.output());
-        assert_eq!(
-            has(&input, "request_id", &Kind::String),
-            !reads(&rpc),
-            "{}",
-            rpc.full_name()
-        );
+        assert_eq!(has(&input, "request_id", &Kind::String), !reads(&rpc), "{}", rpc.full_name());
         if !reads(&rpc) {
-            assert!(
-                has(&output, "sequence", &Kind::Uint64),
-                "{}",
-                rpc.full_name()
-            );
+            assert!(has(&output, "sequence", &Kind::Uint64), "{}", rpc.full_name());
         }
     }
 }
@@ -150,18 +115,8 @@ fn calls_that_change_a_table_can_insist_on_its_version() {
     for rpc in rpcs() {
         let of_table = rpc.parent_service().name() == "TableService" && !reads(&rpc);
         let wanted = of_table && rpc.name() != "CreateTable";
-        assert_eq!(
-            has(&rpc.input(), "etag", &Kind::String),
-            wanted,
-            "{}",
-            rpc.full_name()
-        );
-        assert_eq!(
-            has(&rpc.output(), "etag", &Kind::String),
-            of_table,
-            "{}",
-            rpc.full_name()
-        );
+        assert_eq!(has(&rpc.input(), "etag", &Kind::String), wanted, "{}", rpc.full_name());
+        assert_eq!(has(&rpc.output(), "etag", &Kind::String), of_table, "{}", rpc.full_name());
     }
 }
 
@@ -169,57 +124,26 @@ fn calls_that_change_a_table_can_insist_on_its_version() {
 fn money_that_crosses_the_edge_of_a_table_names_the_wallet_transaction() {
     for rpc in rpcs() {
         let moves = ["SeatPlayer", "AddChips", "StandUp"].contains(&rpc.name());
-        assert_eq!(
-            has(&rpc.input(), "transaction_id", &Kind::String),
-            moves,
-            "{}",
-            rpc.full_name()
-        );
+        assert_eq!(has(&rpc.input(), "transaction_id", &Kind::String), moves, "{}", rpc.full_name());
     }
 }
 
 #[test]
 fn decisions_name_their_hand_and_turn() {
-    for rpc in rpcs()
-        .iter()
-        .filter(|r| ["Act", "SelectPivot"].contains(&r.name()))
-    {
-        assert!(
-            has(&rpc.input(), "hand_number", &Kind::Uint64),
-            "{}",
-            rpc.full_name()
-        );
-        assert!(
-            has(&rpc.input(), "turn", &Kind::Uint32),
-            "{}",
-            rpc.full_name()
-        );
+    for rpc in rpcs().iter().filter(|r| ["Act", "SelectPivot"].contains(&r.name())) {
+        assert!(has(&rpc.input(), "hand_number", &Kind::Uint64), "{}", rpc.full_name());
+        assert!(has(&rpc.input(), "turn", &Kind::Uint32), "{}", rpc.full_name());
     }
 }
 
 #[test]
 fn lists_come_in_pages() {
-    let lists: Vec<_> = rpcs()
-        .into_iter()
-        .filter(|r| r.name().starts_with("List"))
-        .collect();
+    let lists: Vec<_> = rpcs().into_iter().filter(|r| r.name().starts_with("List")).collect();
     assert_eq!(lists.len(), 2);
     for rpc in lists {
-        assert!(
-            has(&rpc.input(), "page_size", &Kind::Int32),
-            "{}",
-            rpc.full_name()
-        );
-        assert!(
-            has(&rpc.input(), "page_token", &Kind::String),
-            "{}",
-            rpc.full_name()
-        );
-        assert!(
-            has(&rpc.output(), "next_page_token", &Kind::String),
-            "{}",
-            rpc.full_name()
-        );
+        assert!(has(&rpc.input(), "page_size", &Kind::Int32), "{}", rpc.full_name());
+        assert!(has(&rpc.input(), "page_token", &Kind::String), "{}", rpc.full_name());
+        assert!(has(&rpc.output(), "next_page_token", &Kind::String), "{}", rpc.full_name());
     }
 }
 
@@ -227,9 +151,7 @@ fn lists_come_in_pages() {
 #[test]
 fn no_field_names_the_operator() {
     for field in fields() {
-        let suspect = ["operator", "tenant"]
-            .iter()
-            .any(|word| field.name().contains(word));
+        let suspect = ["operator", "tenant"].iter().any(|word| field.name().contains(word));
         assert!(!suspect, "{}", field.full_name());
     }
 }
@@ -237,19 +159,13 @@ fn no_field_names_the_operator() {
 #[test]
 fn no_field_is_a_float() {
     for field in fields() {
-        assert!(
-            !matches!(field.kind(), Kind::Float | Kind::Double),
-            "{}",
-            field.full_name()
-        );
+        assert!(!matches!(field.kind(), Kind::Float | Kind::Double), "{}", field.full_name());
     }
 }
 
 #[test]
 fn the_cards_are_numbered_as_in_the_rules() {
-    let cards = pool()
-        .get_enum_by_name("fulcrum.v1.Card")
-        .expect("there is a Card");
+    let cards = pool().get_enum_by_name("fulcrum.v1.Card").expect("there is a Card");
     let numbers: Vec<_> = cards.values().map(|v| v.number()).collect();
     assert_eq!(numbers, (0..=52).collect::<Vec<_>>());
 
@@ -274,27 +190,11 @@ fn private_cards_are_hidden_from_debug() {
         pivot_index: Some(2),
         ..Default::default()
     };
-    let hand = pb::v1::HandView {
-        seats: vec![seat],
-        ..Default::default()
-    };
-    let dealt = pb::v1::HoleCardsDealt {
-        seat: 1,
-        count: 3,
-        cards: vec![card],
-    };
-    let picked = pb::v1::PivotPicked {
-        card_index: Some(2),
-        ..Default::default()
-    };
-    let request = pb::v1::SelectPivotRequest {
-        card_index: Some(2),
-        ..Default::default()
-    };
-    let response = pb::v1::SelectPivotResponse {
-        card_index: 2,
-        ..Default::default()
-    };
+    let hand = pb::v1::HandView { seats: vec![seat], ..Default::default() };
+    let dealt = pb::v1::HoleCardsDealt { seat: 1, count: 3, cards: vec![card] };
+    let picked = pb::v1::PivotPicked { card_index: Some(2), ..Default::default() };
+    let request = pb::v1::SelectPivotRequest { card_index: Some(2), ..Default::default() };
+    let response = pb::v1::SelectPivotResponse { card_index: 2, ..Default::default() };
     let text = format!("{hand:?} {dealt:?} {picked:?} {request:?} {response:?}");
     assert!(text.contains("alice"), "{text}");
     for leak in ["Ace", "52", "cards: [", "pivot_index", "card_index"] {
@@ -313,13 +213,7 @@ fn only_known_messages_hold_cards() {
         .map(|m| m.name().to_owned())
         .collect();
     holders.sort();
-    let private = [
-        "HandSeat",
-        "HoleCardsDealt",
-        "PivotPicked",
-        "SelectPivotRequest",
-        "SelectPivotResponse",
-    ];
+    let private = ["HandSeat", "HoleCardsDealt", "PivotPicked", "SelectPivotRequest", "SelectPivotResponse"];
     let public = ["HandShown", "HandView", "StreetDealt"];
     let mut known = [&private[..], &public[..]].concat();
     known.sort_unstable();
