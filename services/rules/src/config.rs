@@ -210,7 +210,7 @@ impl TableConfig {
         let clock = |t: Millis| t >= Millis(100) && t <= DAY;
         check(clock(c.action), "clocks.action", "8.1", "100 ms to one day");
         check(clock(c.pivot), "clocks.pivot", "8.1", "100 ms to one day");
-        check(c.time_bank <= DAY, "clocks.time_bank", "8.1", "at most one day");
+        check(c.time_bank <= Millis::seconds(30), "clocks.time_bank", "8.1", "at most 30 s");
         check(
             c.refill.is_none_or(|r| r.every_hands >= 1 && r.amount <= DAY),
             "clocks.refill",

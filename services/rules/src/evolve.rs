@@ -40,6 +40,7 @@ impl Table {
         Table {
             config,
             version: 1,
+            config_version: 1,
             opened_at: at,
             life: Life::Open,
             stops: Vec::new(),
@@ -157,6 +158,7 @@ impl Table {
 
     fn configure(&mut self, config: &TableConfig) {
         self.config = config.clone();
+        self.config_version += 1;
         let most = config.clocks.time_bank;
         for seat in self.seats.iter_mut().flatten() {
             seat.time_bank = seat.time_bank.min(most);

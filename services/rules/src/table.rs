@@ -67,6 +67,8 @@ pub struct Table {
     pub config: TableConfig,
     /// How many commits have made it; 1 after the opening.
     pub version: u64,
+    /// How many settings it has had; 1 after the opening.
+    pub config_version: u64,
     /// When it was opened, ms since the epoch.
     pub opened_at: Millis,
     /// Open, closing or closed.

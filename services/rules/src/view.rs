@@ -41,6 +41,8 @@ pub struct TableView {
     pub opened_at: Millis,
     /// The settings.
     pub config: TableConfig,
+    /// How many settings the table has had.
+    pub config_version: u64,
     /// Open, closing or closed.
     pub life: Life,
     /// Soft stops in force.
@@ -230,6 +232,7 @@ pub fn table(table: &Table, viewer: &Viewer) -> TableView {
         version: table.version,
         opened_at: table.opened_at,
         config: table.config.clone(),
+        config_version: table.config_version,
         life: table.life.clone(),
         stops: table.stops.clone(),
         seats: table.occupied().map(|(no, s)| seat(no, s)).collect(),
