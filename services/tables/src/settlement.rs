@@ -60,6 +60,8 @@ pub struct Settlement {
     pub game: Game,
     /// The betting limit.
     pub limit: Limit,
+    /// The number of the settings in force, from 1.
+    pub config_version: u64,
     /// The amounts.
     pub body: SettlementBody,
 }
@@ -175,6 +177,7 @@ pub fn settlements(
             currency: before.config.currency,
             game: before.config.game,
             limit: before.config.limit,
+            config_version: before.config_version,
             body: record.body,
         });
     }
