@@ -8,7 +8,7 @@ use crate::config::{Limit, PivotOrder};
 use crate::event::{By, Event, HandStart, Play};
 use crate::hand::{Accepted, Before, Betting, Decision, End, Hand, HandPlayer, PastHand, Street};
 use crate::table::Table;
-use crate::{Card, Chips, Millis, PostKind, SeatNo};
+use crate::{Card, Chips, Millis, Pick, PostKind, SeatNo};
 
 impl Table {
     pub(crate) fn evolve_hand(&mut self, event: &Event) {
@@ -29,21 +29,7 @@ impl Table {
                     bank_until: *bank_until,
                 });
             }),
-            Event::PivotPicked { turn, seat, pick, by, .. } => {
-                self.accept(*turn, *seat, *by, Decision::Picked(*pick));
-                self.count_timeout(*seat, *by, false);
-                let in_turn = self.config.pivot_order == PivotOrder::InTurn;
-                self.with_hand(|h| {
-                    h.answered(*seat);
-                    if in_turn {
-                        h.next_from = *seat;
-                    }
-                    h.with_player(*seat, |p| {
-                        p.pick = Some(*pick);
-                        p.pick_timed_out = *by == By::TimeOut;
-                    });
-                });
-            }
+            Event::PivotPicked { turn, seat, pick, by, .. } => self.picked(*turn, *seat, *pick, *by),
             Event::Acted { turn, seat, play, to, added, all_in, by, asked, bank_used } => {
                 self.act(*seat, *play, *to, *added, *by, *bank_used);
                 if let Some(asked) = *asked {
@@ -87,6 +73,22 @@ impl Table {
             // Everything else is folded elsewhere or tells only watchers.
             _ => {}
         }
+    }
+
+    fn picked(&mut self, turn: u32, seat: SeatNo, pick: Pick, by: By) {
+        self.accept(turn, seat, by, Decision::Picked(pick));
+        self.count_timeout(seat, by, false);
+        let in_turn = self.config.pivot_order == PivotOrder::InTurn;
+        self.with_hand(|h| {
+            h.answered(seat);
+            if in_turn {
+                h.next_from = seat;
+            }
+            h.with_player(seat, |p| {
+                p.pick = Some(pick);
+                p.pick_timed_out = by == By::TimeOut;
+            });
+        });
     }
 
     fn with_hand(&mut self, change: impl FnOnce(&mut Hand)) {
