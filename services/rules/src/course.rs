@@ -63,6 +63,18 @@ impl Table {
     }
 }
 
+impl Table {
+    /// What the running hand does by itself from here, as one commit, and the table after it: prompts, cards, the
+    /// settlement. Every command does this itself; it is for hands whose beginning was folded from events by hand,
+    /// such as recorded ones with posts that no settings of a table bring about.
+    #[must_use]
+    pub fn carry_on(&self, at: Millis) -> (Vec<Event>, Table) {
+        let mut draft = Draft::new(self, at);
+        draft.go_on();
+        draft.finish()
+    }
+}
+
 impl Draft {
     /// Carries the hand on until somebody has to decide or it is over.
     pub(crate) fn go_on(&mut self) {
