@@ -16,7 +16,7 @@ pub fn faces(cards: &[Card]) -> String {
 }
 
 /// A certain number of cards in a record.
-#[derive(Clone, Copy)]
+#[derive(Clone, Copy, Debug)]
 pub struct Cards<const N: usize>(pub [Card; N]);
 
 impl<'de, const N: usize> Deserialize<'de> for Cards<N> {

@@ -4,11 +4,15 @@
 //! What is absent: no server and no store. What goes through those is tested elsewhere.
 
 pub mod autopivot;
+pub mod card_deck;
 pub mod cards;
 pub mod deals;
 pub mod difference;
 pub mod evaluation;
 pub mod files;
+pub mod hand;
 pub mod ranking;
 pub mod record;
+pub mod replay;
+pub mod setup;
 pub mod showdown;

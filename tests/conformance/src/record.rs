@@ -6,12 +6,13 @@ use serde_json::Value;
 use crate::autopivot::AutoPivot;
 use crate::difference::Differences;
 use crate::evaluation::Evaluation;
+use crate::hand::HandRecord;
 use crate::showdown::Showdown;
 
 /// What a line holds.
 pub enum Record {
     /// A hold'em hand, from the blinds to the last pot.
-    Hand(Value),
+    Hand(Box<HandRecord>),
     /// A player's two hands on a board.
     Evaluation(Evaluation),
     /// A Double Hold'em showdown.
@@ -29,7 +30,7 @@ impl Record {
         let value: Value = serde_json::from_str(line).map_err(|error| error.to_string())?;
         let has = |field: &str| value.get(field).is_some();
         if has("variant") {
-            Ok(Record::Hand(value))
+            read(value).map(Box::new).map(Record::Hand)
         } else if has("hand1") {
             read(value).map(Record::Evaluation)
         } else if has("committed") && has("pivots") {
@@ -52,15 +53,23 @@ impl Record {
         }
     }
 
-    /// Replays it. Nothing, where there is no replay for it.
+    /// Replays it.
     #[must_use]
-    pub fn check(&self) -> Option<Differences> {
+    pub fn check(&self) -> Differences {
         match self {
-            // The hook for the replay of hands.
-            Record::Hand(_) => None,
-            Record::Evaluation(evaluation) => Some(evaluation.check()),
-            Record::Showdown(showdown) => Some(showdown.check()),
-            Record::AutoPivot(pivot) => Some(pivot.check()),
+            Record::Hand(hand) => hand.check(),
+            Record::Evaluation(evaluation) => evaluation.check(),
+            Record::Showdown(showdown) => showdown.check(),
+            Record::AutoPivot(pivot) => pivot.check(),
+        }
+    }
+
+    /// Where the replay compares less than everything, and why. To be counted: nothing is left out in silence.
+    #[must_use]
+    pub fn exemptions(&self) -> Vec<&'static str> {
+        match self {
+            Record::Hand(hand) => hand.exemptions(),
+            Record::Evaluation(_) | Record::Showdown(_) | Record::AutoPivot(_) => Vec::new(),
         }
     }
 }
