@@ -119,9 +119,6 @@ mod tests {
         assert_ne!(TableId::derived(&a, &r), TableId::derived(&b, &r));
         assert_ne!(TableId::derived(&a, &r), TableId::derived(&a, &s));
         // Fixed for ever: a table that was opened by an older version is found by a newer one.
-        assert_eq!(
-            TableId::derived(&a, &r).to_string(),
-            "c9ac7a16-aec7-52fe-a002-cebb70a59d65"
-        );
+        assert_eq!(TableId::derived(&a, &r).to_string(), "c9ac7a16-aec7-52fe-a002-cebb70a59d65");
     }
 }
