@@ -117,9 +117,7 @@ impl Settlement {
     pub fn concerns(&self, who: &PlayerId) -> bool {
         match &self.body {
             SettlementBody::Hand(result) => result.players.iter().any(|p| p.player == *who),
-            SettlementBody::Void { refunds, .. } => {
-                refunds.iter().any(|(_, player, _)| player == who)
-            }
+            SettlementBody::Void { refunds, .. } => refunds.iter().any(|(_, player, _)| player == who),
             SettlementBody::Movement { player, .. } => player == who,
         }
     }
@@ -146,21 +144,13 @@ impl SettlementFilter {
     pub fn matches(&self, settlement: &Settlement) -> bool {
         self.table.is_none_or(|table| settlement.key.table == table)
             && self.hand.is_none_or(|hand| settlement.hand() == Some(hand))
-            && self
-                .player
-                .as_ref()
-                .is_none_or(|player| settlement.concerns(player))
+            && self.player.as_ref().is_none_or(|player| settlement.concerns(player))
     }
 }
 
 /// The records of one commit, from nothing but its events: whoever has the events has the records.
 #[must_use]
-pub fn settlements(
-    key: &TableKey,
-    before: &Table,
-    after: &Table,
-    events: &[Event],
-) -> Vec<Settlement> {
+pub fn settlements(key: &TableKey, before: &Table, after: &Table, events: &[Event]) -> Vec<Settlement> {
     let mut made = Vec::new();
     for event in events {
         let Some(record) = record(before, after, event) else {
@@ -206,12 +196,7 @@ fn record(before: &Table, after: &Table, event: &Event) -> Option<Record> {
             at: result.settled_at,
             body: SettlementBody::Hand(result.clone()),
         }),
-        Event::HandVoided {
-            reason,
-            requester,
-            refunds,
-            at,
-        } => {
+        Event::HandVoided { reason, requester, refunds, at } => {
             // Only a running hand can be voided (rules 10.1), and that is the last one that began.
             let hand = after.hand.as_ref().or(before.hand.as_ref())?;
             Some(void(hand, reason, requester, refunds, *at))
@@ -223,16 +208,8 @@ fn record(before: &Table, after: &Table, event: &Event) -> Option<Record> {
     }
 }
 
-fn void(
-    hand: &Hand,
-    reason: &str,
-    requester: &str,
-    refunds: &[(SeatNo, Chips)],
-    at: Millis,
-) -> Record {
-    let named = |(seat, amount): &(SeatNo, Chips)| {
-        Some((*seat, hand.player(*seat)?.player.clone(), *amount))
-    };
+fn void(hand: &Hand, reason: &str, requester: &str, refunds: &[(SeatNo, Chips)], at: Millis) -> Record {
+    let named = |(seat, amount): &(SeatNo, Chips)| Some((*seat, hand.player(*seat)?.player.clone(), *amount));
     Record {
         kind: SettlementKind::Void,
         number: Some(hand.number),
@@ -248,71 +225,21 @@ fn void(
 
 fn movement(event: &Event) -> Option<Record> {
     let (kind, number, at, body) = match event {
-        Event::PlayerSeated {
-            seat,
-            player,
-            session,
-            buy_in,
-            transaction,
-            at,
-            ..
-        } => {
-            let body = moved(
-                player,
-                *seat,
-                *session,
-                (*buy_in, Chips::ZERO),
-                transaction,
-                None,
-            );
+        Event::PlayerSeated { seat, player, session, buy_in, transaction, at, .. } => {
+            let body = moved(player, *seat, *session, (*buy_in, Chips::ZERO), transaction, None);
             (SettlementKind::BuyIn, Some(*session), *at, body)
         }
-        Event::ChipsAdded {
-            seat,
-            player,
-            session,
-            added,
-            returned,
-            transaction,
-            at,
-        } => {
-            let body = moved(
-                player,
-                *seat,
-                *session,
-                (*added, *returned),
-                transaction,
-                None,
-            );
+        Event::ChipsAdded { seat, player, session, added, returned, transaction, at } => {
+            let body = moved(player, *seat, *session, (*added, *returned), transaction, None);
             (SettlementKind::AddChips, None, *at, body)
         }
-        Event::PlayerStoodUp {
-            seat,
-            player,
-            session,
-            paid,
-            reason,
-            transaction,
-            at,
-        } => {
-            let body = moved(
-                player,
-                *seat,
-                *session,
-                (*paid, Chips::ZERO),
-                transaction,
-                Some(*reason),
-            );
+        Event::PlayerStoodUp { seat, player, session, paid, reason, transaction, at } => {
+            let body = moved(player, *seat, *session, (*paid, Chips::ZERO), transaction, Some(*reason));
             (SettlementKind::CashOut, Some(*session), *at, body)
         }
         _ => return None,
     };
-    Some(Record {
-        kind,
-        number,
-        at,
-        body,
-    })
+    Some(Record { kind, number, at, body })
 }
 
 fn moved(

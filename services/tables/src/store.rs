@@ -51,10 +51,7 @@ pub struct RequestRecord {
 /// Without the answer, which may show a player's own cards.
 impl fmt::Debug for RequestRecord {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("RequestRecord")
-            .field("id", &self.id)
-            .field("at", &self.at)
-            .finish_non_exhaustive()
+        f.debug_struct("RequestRecord").field("id", &self.id).field("at", &self.at).finish_non_exhaustive()
     }
 }
 
@@ -187,23 +184,14 @@ pub trait Store: Send + Sync + 'static {
     ///
     /// # Errors
     /// [`StoreError`]
-    async fn history(
-        &self,
-        key: &TableKey,
-        after: u64,
-        limit: usize,
-    ) -> Result<History, StoreError>;
+    async fn history(&self, key: &TableKey, after: u64, limit: usize) -> Result<History, StoreError>;
 
     /// The latest state at or before the version that the store has kept, from which later ones can be folded.
     /// A store that keeps none says so; then only a history from the opening on can be followed.
     ///
     /// # Errors
     /// [`StoreError`]
-    async fn checkpoint(
-        &self,
-        key: &TableKey,
-        version: u64,
-    ) -> Result<Option<Arc<Table>>, StoreError> {
+    async fn checkpoint(&self, key: &TableKey, version: u64) -> Result<Option<Arc<Table>>, StoreError> {
         let _ = (key, version);
         Ok(None)
     }
@@ -212,8 +200,7 @@ pub trait Store: Send + Sync + 'static {
     ///
     /// # Errors
     /// [`StoreError`]
-    async fn due(&self, until: Millis, limit: usize)
-    -> Result<Vec<(TableKey, Millis)>, StoreError>;
+    async fn due(&self, until: Millis, limit: usize) -> Result<Vec<(TableKey, Millis)>, StoreError>;
 
     /// When the next table is due.
     ///
@@ -236,11 +223,7 @@ pub trait Store: Send + Sync + 'static {
     ///
     /// # Errors
     /// [`StoreError`]
-    async fn settlement(
-        &self,
-        operator: &OperatorId,
-        id: &Uuid,
-    ) -> Result<Option<Settlement>, StoreError>;
+    async fn settlement(&self, operator: &OperatorId, id: &Uuid) -> Result<Option<Settlement>, StoreError>;
 
     /// Up to `limit` settlement records of the operator that the filter lets through, after this position, in the
     /// order in which they were committed. A record's position never changes, and later ones have greater positions.

@@ -1,0 +1,310 @@
+//! The store in memory: for tests and for trying things out. It keeps every law of a store except that nothing
+//! outlives the process.
+
+use std::collections::{BTreeMap, BTreeSet, HashMap, VecDeque};
+use std::ops::Bound;
+use std::sync::{Arc, Mutex, MutexGuard};
+
+use async_trait::async_trait;
+use rules::Millis;
+use rules::table::Table;
+use uuid::Uuid;
+
+use crate::ids::{OperatorId, RequestId, TableId, TableKey};
+use crate::settlement::{Settlement, SettlementFilter, SettlementPosition};
+use crate::store::{
+    Commit, Entry, History, Outage, Outcome, REQUEST_RETENTION, RequestRecord, Store, StoreError, Stored,
+};
+use crate::time::{Clock, SystemClock};
+
+/// How many commits a table's history keeps unless set otherwise.
+const HISTORY: usize = 4096;
+/// A state is kept each so many commits, so that later ones can be folded from it.
+const CHECKPOINT_EVERY: u64 = 128;
+
+/// A store in memory.
+pub struct MemoryStore {
+    clock: Arc<dyn Clock>,
+    history: usize,
+    outages: Vec<Outage>,
+    state: Mutex<State>,
+}
+
+#[derive(Default)]
+struct State {
+    tables: BTreeMap<TableKey, Row>,
+    due: BTreeSet<(Millis, TableKey)>,
+    requests: HashMap<(OperatorId, RequestId), RequestRecord>,
+    /// When which request was recorded, oldest first.
+    request_ages: VecDeque<(Millis, OperatorId, RequestId)>,
+    books: HashMap<OperatorId, Book>,
+}
+
+/// A table.
+struct Row {
+    stored: Stored,
+    due: Option<Millis>,
+    entries: VecDeque<Entry>,
+    checkpoints: VecDeque<Arc<Table>>,
+}
+
+/// An operator's settlement records; a position is a place in `records` and never changes.
+#[derive(Default)]
+struct Book {
+    records: Vec<Settlement>,
+    by_id: HashMap<Uuid, usize>,
+}
+
+impl Default for MemoryStore {
+    fn default() -> MemoryStore {
+        MemoryStore::new(Arc::new(SystemClock::default()))
+    }
+}
+
+impl MemoryStore {
+    /// An empty store that goes by this clock.
+    #[must_use]
+    pub fn new(clock: Arc<dyn Clock>) -> MemoryStore {
+        MemoryStore { clock, history: HISTORY, outages: Vec::new(), state: Mutex::default() }
+    }
+
+    /// Keeps so many commits of each table, at least one.
+    #[must_use]
+    pub fn with_history(mut self, commits: usize) -> MemoryStore {
+        self.history = commits.max(1);
+        self
+    }
+
+    /// Claims that the service was away then: a store in memory cannot have seen it.
+    #[must_use]
+    pub fn with_outages(mut self, outages: Vec<Outage>) -> MemoryStore {
+        self.outages = outages;
+        self
+    }
+
+    fn state(&self) -> Result<MutexGuard<'_, State>, StoreError> {
+        // A commit that panicked half-way cannot be undone here, so nothing is served any more.
+        self.state.lock().map_err(|_| StoreError::Corrupt("a commit was broken off".to_owned()))
+    }
+}
+
+#[async_trait]
+impl Store for MemoryStore {
+    async fn now(&self) -> Result<Millis, StoreError> {
+        Ok(self.clock.now())
+    }
+
+    async fn load(&self, key: &TableKey) -> Result<Option<Stored>, StoreError> {
+        Ok(self.state()?.tables.get(key).map(|row| row.stored.clone()))
+    }
+
+    async fn commit(&self, commit: Commit) -> Result<Outcome, StoreError> {
+        let mut state = self.state()?;
+        let now = self.clock.now();
+        state.forget_requests(now);
+        if let Some(outcome) = state.objection(&commit, now) {
+            return Ok(outcome);
+        }
+        state.apply(commit, now, self.history);
+        Ok(Outcome::Committed { now })
+    }
+
+    async fn request(
+        &self,
+        operator: &OperatorId,
+        id: &RequestId,
+    ) -> Result<Option<RequestRecord>, StoreError> {
+        let mut state = self.state()?;
+        state.forget_requests(self.clock.now());
+        Ok(state.requests.get(&(operator.clone(), *id)).cloned())
+    }
+
+    async fn history(&self, key: &TableKey, after: u64, limit: usize) -> Result<History, StoreError> {
+        let state = self.state()?;
+        let Some(row) = state.tables.get(key) else {
+            return Ok(History { entries: Vec::new(), oldest: 0 });
+        };
+        let first = row.entries.partition_point(|entry| entry.version <= after);
+        Ok(History {
+            entries: row.entries.iter().skip(first).take(limit).cloned().collect(),
+            oldest: row.entries.front().map_or(0, |entry| entry.version),
+        })
+    }
+
+    async fn checkpoint(&self, key: &TableKey, version: u64) -> Result<Option<Arc<Table>>, StoreError> {
+        let state = self.state()?;
+        let kept =
+            state.tables.get(key).and_then(|row| row.checkpoints.iter().rev().find(|t| t.version <= version));
+        Ok(kept.cloned())
+    }
+
+    async fn due(&self, until: Millis, limit: usize) -> Result<Vec<(TableKey, Millis)>, StoreError> {
+        let state = self.state()?;
+        let due = state.due.iter().take_while(|(at, _)| *at <= until);
+        Ok(due.take(limit).map(|(at, key)| (key.clone(), *at)).collect())
+    }
+
+    async fn next_due(&self) -> Result<Option<Millis>, StoreError> {
+        Ok(self.state()?.due.first().map(|(at, _)| *at))
+    }
+
+    async fn tables(
+        &self,
+        operator: &OperatorId,
+        after: Option<TableId>,
+        limit: usize,
+    ) -> Result<Vec<(TableKey, Stored)>, StoreError> {
+        let key = |table| TableKey { operator: operator.clone(), table };
+        let from = match after {
+            Some(table) => Bound::Excluded(key(table)),
+            None => Bound::Included(key(TableId(Uuid::nil()))),
+        };
+        let state = self.state()?;
+        let rows = state.tables.range((from, Bound::Unbounded));
+        let own = rows.take_while(|(key, _)| key.operator == *operator);
+        Ok(own.take(limit).map(|(key, row)| (key.clone(), row.stored.clone())).collect())
+    }
+
+    async fn settlement(&self, operator: &OperatorId, id: &Uuid) -> Result<Option<Settlement>, StoreError> {
+        let state = self.state()?;
+        let found = state.books.get(operator).and_then(|book| book.records.get(*book.by_id.get(id)?));
+        Ok(found.cloned())
+    }
+
+    async fn settlements(
+        &self,
+        operator: &OperatorId,
+        filter: &SettlementFilter,
+        after: Option<SettlementPosition>,
+        limit: usize,
+    ) -> Result<Vec<(SettlementPosition, Settlement)>, StoreError> {
+        let state = self.state()?;
+        let Some(book) = state.books.get(operator) else {
+            return Ok(Vec::new());
+        };
+        let first = after.map_or(0, |position| position.0.saturating_add(1));
+        let skipped = usize::try_from(first).unwrap_or(usize::MAX);
+        let rest = (first..).map(SettlementPosition).zip(book.records.iter().skip(skipped));
+        let wanted = rest.filter(|(_, settlement)| filter.matches(settlement));
+        Ok(wanted.take(limit).map(|(at, settlement)| (at, settlement.clone())).collect())
+    }
+
+    async fn heartbeat(&self, _now: Millis) -> Result<(), StoreError> {
+        Ok(())
+    }
+
+    async fn outages(&self) -> Result<Vec<Outage>, StoreError> {
+        Ok(self.outages.clone())
+    }
+
+    async fn check(&self) -> Result<(), StoreError> {
+        self.state().map(|_| ())
+    }
+}
+
+impl State {
+    /// Why the commit cannot be done, if it cannot: request record, then token, then time.
+    fn objection(&self, commit: &Commit, now: Millis) -> Option<Outcome> {
+        if let Some(request) = &commit.request
+            && let Some(done) = self.requests.get(&(commit.key.operator.clone(), request.id))
+        {
+            return Some(if done.payload == request.payload {
+                Outcome::Repeated { answer: done.answer.clone() }
+            } else {
+                Outcome::RequestReused
+            });
+        }
+        let current = self.tables.get(&commit.key).map(|row| row.stored.clone());
+        if current.as_ref().map(|stored| stored.token) != commit.expected {
+            return Some(Outcome::Conflict(current));
+        }
+        let early = commit.not_before.is_some_and(|not_before| now < not_before);
+        early.then_some(Outcome::TooEarly { now })
+    }
+
+    fn apply(&mut self, commit: Commit, now: Millis, history: usize) {
+        let Commit { key, token, table, events, request, settlements, due, .. } = commit;
+        let entry = Entry { version: token.version, token, events: events.into() };
+        let stored = Stored { token, table };
+        let mut row = self.tables.remove(&key).unwrap_or_else(|| Row::new(stored.clone()));
+        if let Some(old) = row.due.take() {
+            self.due.remove(&(old, key.clone()));
+        }
+        if let Some(at) = due {
+            self.due.insert((at, key.clone()));
+        }
+        row.due = due;
+        row.push(entry, stored, history);
+        if let Some(record) = request {
+            self.request_ages.push_back((now, key.operator.clone(), record.id));
+            self.requests.insert((key.operator.clone(), record.id), record);
+        }
+        let book = self.books.entry(key.operator.clone()).or_default();
+        for settlement in settlements {
+            book.by_id.insert(settlement.id, book.records.len());
+            book.records.push(settlement);
+        }
+        self.tables.insert(key, row);
+    }
+
+    fn forget_requests(&mut self, now: Millis) {
+        while let Some((at, _, _)) = self.request_ages.front()
+            && now - *at > REQUEST_RETENTION
+            && let Some((_, operator, id)) = self.request_ages.pop_front()
+        {
+            self.requests.remove(&(operator, id));
+        }
+    }
+}
+
+impl Row {
+    fn new(stored: Stored) -> Row {
+        Row { stored, due: None, entries: VecDeque::new(), checkpoints: VecDeque::new() }
+    }
+
+    fn push(&mut self, entry: Entry, stored: Stored, history: usize) {
+        if entry.version == 1 || entry.version.is_multiple_of(CHECKPOINT_EVERY) {
+            self.checkpoints.push_back(Arc::clone(&stored.table));
+        }
+        self.entries.push_back(entry);
+        self.stored = stored;
+        while self.entries.len() > history
+            && let Some(gone) = self.entries.pop_front()
+        {
+            self.roll(&gone);
+        }
+    }
+
+    /// Takes an entry that is no longer kept into the first checkpoint, so that all entries that are can be folded.
+    fn roll(&mut self, gone: &Entry) {
+        if self.checkpoints.get(1).is_some_and(|second| second.version <= gone.version) {
+            self.checkpoints.pop_front();
+        } else if let Some(first) = self.checkpoints.front_mut()
+            && first.version < gone.version
+        {
+            Arc::make_mut(first).apply(&gone.events);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::laws;
+    use crate::time::ManualClock;
+
+    #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+    async fn keeps_the_laws_of_a_store() {
+        laws::all(|setting| async move {
+            Arc::new(MemoryStore::default().with_history(setting.history)) as Arc<dyn Store>
+        })
+        .await;
+    }
+
+    #[tokio::test]
+    async fn keeps_request_records_14_days() {
+        let clock = Arc::new(ManualClock::at(Millis(1_000_000)));
+        let store = Arc::new(MemoryStore::new(Arc::clone(&clock) as Arc<dyn Clock>));
+        assert_eq!(laws::request_records_are_kept_14_days(store, &clock).await, Ok(()));
+    }
+}
