@@ -3,14 +3,33 @@
 //! What is absent, on purpose: no transport, no generated code, no database. A store is a trait; time comes from
 //! [`time`] and from the store, cards and randomness from [`dealer`], and from nowhere else.
 
+pub mod clocks;
+mod committing;
+pub mod dealer;
+pub mod feed;
 pub mod ids;
+pub mod laws;
+pub mod memory;
+pub mod play;
+mod queues;
+mod recent;
 pub mod settlement;
 pub mod store;
+pub mod time;
+pub mod watcher;
 
+pub use dealer::{Dealer, OsDealer};
+pub use feed::{Feed, FeedLimits};
 pub use ids::{OperatorId, RequestId, TableId, TableKey};
-pub use settlement::{
-    Settlement, SettlementBody, SettlementFilter, SettlementKind, SettlementPosition,
-};
-pub use store::{
-    Commit, Entry, History, Outage, Outcome, RequestRecord, Store, StoreError, Stored, Token,
-};
+pub use memory::MemoryStore;
+pub use play::{Answer, Answered, PlayError, Request, Settings, Tables};
+pub use settlement::{Settlement, SettlementBody, SettlementFilter, SettlementKind, SettlementPosition};
+pub use store::{Commit, Entry, History, Outage, Outcome, RequestRecord, Store, StoreError, Stored, Token};
+pub use time::{Clock, ManualClock, SystemClock};
+pub use watcher::{Message, Watcher};
+
+#[cfg(test)]
+pub(crate) fn test_key(number: u64) -> TableKey {
+    let operator = OperatorId::new("casino").expect("a legal name");
+    TableKey { operator, table: TableId(uuid::Uuid::from_u128(number.into())) }
+}

@@ -1,0 +1,370 @@
+//! Clocks: time-outs, next hands and sit-outs are data in the tables, and whoever runs [`run`] applies what is due,
+//! through the same commit as everything else. A time-out is never applied early: the store checks its time again.
+
+use std::collections::{HashMap, HashSet};
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
+
+use rules::{Ask, Command, Due, Millis, Refusal, Table};
+use tokio::sync::{Notify, watch};
+use tokio::task::{Id, JoinError, JoinSet};
+use tokio::time::sleep;
+
+use crate::committing::Draft;
+use crate::ids::TableKey;
+use crate::play::{Ended, PlayError, Tables, Verdict};
+use crate::store::{Outage, StoreError};
+
+/// A time-out waits this much longer than the rules ask, so that an action that was received at the last moment is in
+/// the table's line before it (rules 8.2).
+const MARGIN: Millis = Millis(25);
+/// So many tables are worked on at a time.
+const AT_ONCE: usize = 64;
+/// So far ahead the calendar is looked at, and so long the clocks sleep at most while it has entries.
+const HORIZON: Millis = Millis(1000);
+/// So long they sleep at most if it has none: another process may have written to it.
+const LONGEST_SLEEP: Millis = Millis(10_000);
+/// The pause after a failure, doubled by each further one up to the longest.
+const FIRST_REST: Millis = Millis(100);
+const LONGEST_REST: Millis = Millis(10_000);
+/// A failure is forgotten after so long.
+const MEMORY: Millis = Millis(60_000);
+/// How often the store is told that the service is alive.
+const HEARTBEAT: Duration = Duration::from_secs(1);
+/// Running commits get so long to end at a shutdown.
+const LAST_WAIT: Duration = Duration::from_secs(2);
+
+/// Wakes the clocks when something is due before they mean to wake up.
+#[derive(Default)]
+pub(crate) struct Alarm {
+    /// When they wake up anyway; ms since the epoch.
+    set_to: AtomicU64,
+    notify: Notify,
+}
+
+impl Alarm {
+    pub(crate) fn ring_for(&self, at: Millis) {
+        if at.0 < self.set_to.load(Ordering::SeqCst) {
+            self.notify.notify_one();
+        }
+    }
+
+    fn set(&self, at: Millis) {
+        self.set_to.store(at.0, Ordering::SeqCst);
+    }
+}
+
+/// The tables whose clocks were running when the service went away and have not got that time back yet.
+#[derive(Default)]
+pub(crate) struct Uncredited {
+    rest: Mutex<Rest>,
+}
+
+#[derive(Default)]
+struct Rest {
+    outages: Arc<[Outage]>,
+    tables: HashSet<TableKey>,
+}
+
+impl Uncredited {
+    fn lock(&self) -> MutexGuard<'_, Rest> {
+        // A set of names and a list that is replaced as a whole: nothing to be left half done.
+        self.rest.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn of(&self, key: &TableKey) -> Option<Arc<[Outage]>> {
+        let rest = self.lock();
+        rest.tables.contains(key).then(|| Arc::clone(&rest.outages))
+    }
+}
+
+/// What looking at a table led to.
+enum Applied {
+    /// A commit.
+    Done,
+    /// Nothing before then.
+    NotYet(Millis),
+    /// Nothing is due.
+    Nothing,
+}
+
+/// Gives all running clocks back what the service's outages took from them, each once (rules 8.4). To be called
+/// before anything is served; [`run`] does it too, before any time-out. Tables that fail are tried again before their
+/// next time-out. Says how many were given time back.
+///
+/// # Errors
+/// [`StoreError`] if the outages or the calendar cannot be read.
+pub async fn credit_outages(tables: &Tables) -> Result<usize, StoreError> {
+    let outages = tables.core.store.outages().await?;
+    if outages.is_empty() {
+        return Ok(0);
+    }
+    let calendar = tables.core.store.due(Millis(u64::MAX), usize::MAX).await?;
+    let keys: Vec<TableKey> = calendar.into_iter().map(|(key, _)| key).collect();
+    {
+        let mut rest = tables.core.uncredited.lock();
+        rest.outages = outages.into();
+        rest.tables.extend(keys.iter().cloned());
+    }
+    let mut credited = 0;
+    let mut jobs = JoinSet::new();
+    for key in keys {
+        while jobs.len() >= AT_ONCE {
+            credited += usize::from(jobs.join_next().await.is_some_and(|done| matches!(done, Ok(true))));
+        }
+        let tables = tables.clone();
+        jobs.spawn(async move { tables.credit(&key).await });
+    }
+    while let Some(done) = jobs.join_next().await {
+        credited += usize::from(matches!(done, Ok(true)));
+    }
+    Ok(credited)
+}
+
+/// Runs the clocks and the heartbeat until `shutdown` becomes true or its sender goes.
+pub async fn run(tables: Tables, shutdown: watch::Receiver<bool>) {
+    let beat = heartbeat(&tables, shutdown.clone());
+    let work = async {
+        let mut stop = shutdown.clone();
+        tokio::select! {
+            () = stopped(&mut stop) => return,
+            () = credit_all(&tables) => {}
+        }
+        Clocks::new(&tables).run(shutdown).await;
+    };
+    tokio::join!(beat, work);
+}
+
+async fn stopped(shutdown: &mut watch::Receiver<bool>) {
+    // An error says that the sender is gone, and with him whoever could want the clocks.
+    let _ = shutdown.wait_for(|stop| *stop).await;
+}
+
+async fn heartbeat(tables: &Tables, mut shutdown: watch::Receiver<bool>) {
+    let store = &tables.core.store;
+    loop {
+        let beat = async { store.heartbeat(store.now().await?).await };
+        if let Err(error) = beat.await {
+            tracing::warn!(%error, "the heartbeat could not be written");
+        }
+        tokio::select! {
+            () = stopped(&mut shutdown) => return,
+            () = sleep(HEARTBEAT) => {}
+        }
+    }
+}
+
+/// Credits until the store answers; single tables that fail are left to the time when they are due.
+async fn credit_all(tables: &Tables) {
+    let mut pause = FIRST_REST;
+    while let Err(error) = credit_outages(tables).await {
+        tracing::error!(%error, "outages cannot be given back yet; no time-out is applied before");
+        sleep(Duration::from_millis(pause.0)).await;
+        pause = longer(pause);
+    }
+}
+
+fn longer(pause: Millis) -> Millis {
+    Millis(pause.0 * 2).min(LONGEST_REST)
+}
+
+impl Tables {
+    /// Gives a table's clocks back what outages took; true if they got something.
+    async fn credit(&self, key: &TableKey) -> bool {
+        match self.try_credit(key).await {
+            Ok(credited) => credited,
+            Err(error) => {
+                tracing::error!(table = %key, %error, "an outage could not be given back");
+                false
+            }
+        }
+    }
+
+    /// As [`Tables::credit`]; a table that fails stays noted, all others are credited when this returns.
+    async fn try_credit(&self, key: &TableKey) -> Result<bool, PlayError> {
+        let Some(outages) = self.core.uncredited.of(key) else {
+            return Ok(false);
+        };
+        let at = self.core.store.now().await?;
+        let mut credited = false;
+        for Outage { from, to } in outages.iter().copied() {
+            let command = Command { at, ask: Ask::CreditOutage { from, to } };
+            match self.run(key, |table| step(table, &command, None)).await {
+                Ok(_) => credited = true,
+                // Given back before, or closed: there is nothing to give back to.
+                Err(PlayError::Refused { .. } | PlayError::NotFound) => {}
+                Err(error) => return Err(error),
+            }
+        }
+        self.core.uncredited.lock().tables.remove(key);
+        Ok(credited)
+    }
+
+    /// Applies what is due at a table, if anything is.
+    async fn apply_due(&self, key: &TableKey) -> Result<Applied, PlayError> {
+        if self.try_credit(key).await? {
+            return Ok(Applied::Done);
+        }
+        let at = self.core.store.now().await?;
+        let judge = |table: &Table| {
+            let Some((when, due)) = table.due() else {
+                return Verdict::Settled(Ok(Applied::Nothing));
+            };
+            let from = match due {
+                Due::Expire => when + MARGIN,
+                Due::StartHand => when,
+            };
+            if at < from {
+                return Verdict::Settled(Ok(Applied::NotYet(from)));
+            }
+            let ask = match due {
+                Due::Expire => Ask::Expire,
+                Due::StartHand => {
+                    let hand = table.hands + 1;
+                    let deck = Box::new(self.core.dealer.deck(key, hand));
+                    Ask::StartHand { deck, draw: self.core.dealer.draw(key, hand) }
+                }
+            };
+            match step(table, &Command { at, ask }, Some(when)) {
+                Verdict::Commit(draft, ()) => Verdict::Commit(draft, Applied::Done),
+                Verdict::Settled(Ok(())) => Verdict::Settled(Ok(Applied::Nothing)),
+                Verdict::Settled(Err(error)) => Verdict::Settled(Err(error)),
+            }
+        };
+        match self.run(key, judge).await {
+            Ok(Ended::Done(applied)) => Ok(applied),
+            Ok(Ended::Repeated(_)) => Ok(Applied::Nothing),
+            // By the store's time it is not yet due after all.
+            Err(PlayError::Refused { refusal: Refusal::NotDue { .. }, .. }) => Ok(Applied::Nothing),
+            Err(error) => Err(error),
+        }
+    }
+}
+
+fn step(table: &Table, command: &Command, not_before: Option<Millis>) -> Verdict<()> {
+    match table.step(command) {
+        Ok((events, after)) => Verdict::Commit(Draft { events, after, request: None, not_before }, ()),
+        Err(refusal) => Verdict::Settled(Err(PlayError::Refused { refusal, version: table.version })),
+    }
+}
+
+type Job = (TableKey, Result<Applied, PlayError>);
+
+/// The loop. A table that fails rests a while and keeps nobody else waiting.
+struct Clocks<'a> {
+    tables: &'a Tables,
+    jobs: JoinSet<Job>,
+    busy: HashMap<Id, TableKey>,
+    resting: HashMap<TableKey, Resting>,
+}
+
+struct Resting {
+    until: Millis,
+    pause: Millis,
+}
+
+impl Clocks<'_> {
+    fn new(tables: &Tables) -> Clocks<'_> {
+        Clocks { tables, jobs: JoinSet::new(), busy: HashMap::new(), resting: HashMap::new() }
+    }
+
+    async fn run(mut self, mut shutdown: watch::Receiver<bool>) {
+        let alarm = &self.tables.core.alarm;
+        let mut pause = FIRST_REST;
+        while !*shutdown.borrow() {
+            // From here on any commit rings, until it is known when the clocks wake up next.
+            alarm.set(Millis(u64::MAX));
+            let wait = match self.pass().await {
+                Ok((now, wake)) => {
+                    pause = FIRST_REST;
+                    alarm.set(wake);
+                    wake - now
+                }
+                Err(error) => {
+                    tracing::error!(%error, "the calendar of the clocks cannot be read");
+                    alarm.set(Millis::ZERO);
+                    pause = longer(pause);
+                    pause
+                }
+            };
+            tokio::select! {
+                () = stopped(&mut shutdown) => break,
+                () = alarm.notify.notified() => {}
+                () = sleep(Duration::from_millis(wait.0)) => {}
+                Some(ended) = self.jobs.join_next_with_id() => self.finish(ended).await,
+            }
+            while let Some(ended) = self.jobs.try_join_next_with_id() {
+                self.finish(ended).await;
+            }
+        }
+        // A commit that has begun is seen through in a task of its own; this waits only to end in good order.
+        let rest = async { while self.jobs.join_next().await.is_some() {} };
+        let _ = tokio::time::timeout(LAST_WAIT, rest).await;
+    }
+
+    /// Begins with all tables that are due; says what time it is, and when to look again.
+    async fn pass(&mut self) -> Result<(Millis, Millis), StoreError> {
+        let store = &self.tables.core.store;
+        let now = store.now().await?;
+        self.resting.retain(|_, resting| resting.until + MEMORY > now);
+        let limit = AT_ONCE + self.busy.len() + self.resting.len();
+        let calendar = store.due(now + HORIZON, limit).await?;
+        let mut wake = now + HORIZON;
+        if calendar.is_empty() {
+            let next = store.next_due().await?.unwrap_or(now + LONGEST_SLEEP);
+            wake = next.clamp(now, now + LONGEST_SLEEP);
+        }
+        let busy: HashSet<TableKey> = self.busy.values().cloned().collect();
+        for (key, at) in calendar {
+            let at = self.resting.get(&key).map_or(at, |resting| resting.until.max(at));
+            if at > now {
+                wake = wake.min(at);
+            } else if self.jobs.len() < AT_ONCE && !busy.contains(&key) {
+                self.begin(key);
+            }
+        }
+        Ok((now, wake))
+    }
+
+    fn begin(&mut self, key: TableKey) {
+        let (tables, of) = (self.tables.clone(), key.clone());
+        let job = self.jobs.spawn(async move {
+            let applied = tables.apply_due(&of).await;
+            (of, applied)
+        });
+        self.busy.insert(job.id(), key);
+    }
+
+    async fn finish(&mut self, ended: Result<(Id, Job), JoinError>) {
+        let (id, applied) = match ended {
+            Ok((id, (_, applied))) => (id, applied),
+            Err(died) => (died.id(), Err(PlayError::Store(StoreError::Unknown(died.to_string())))),
+        };
+        let Some(key) = self.busy.remove(&id) else {
+            return;
+        };
+        match applied {
+            Ok(Applied::Done) => {
+                self.resting.remove(&key);
+            }
+            Ok(Applied::NotYet(until)) => {
+                self.resting.insert(key, Resting { until, pause: FIRST_REST });
+            }
+            Ok(Applied::Nothing) => self.rest(key).await,
+            Err(error) => {
+                tracing::error!(table = %key, %error, "what is due at a table cannot be applied");
+                self.rest(key).await;
+            }
+        }
+    }
+
+    async fn rest(&mut self, key: TableKey) {
+        // If even the time cannot be had, the next pass fails and waits.
+        let Ok(now) = self.tables.core.store.now().await else {
+            return;
+        };
+        let pause = self.resting.get(&key).map_or(FIRST_REST, |resting| longer(resting.pause));
+        self.resting.insert(key, Resting { until: now + pause, pause });
+    }
+}

@@ -1,0 +1,250 @@
+//! One commit, seen through to its end: also where the store does not say what became of it, or where the caller goes
+//! away meanwhile. What is committed is published, and the clocks hear of it.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use rules::event::{Event, StopScope};
+use rules::invariant::Broken;
+use rules::{Ask, Command, Millis, Table};
+use tokio::time::sleep;
+
+use crate::clocks::{Alarm, Uncredited};
+use crate::dealer::{Dealer, nonce};
+use crate::feed::{Feed, Published};
+use crate::ids::TableKey;
+use crate::play::{PlayError, Settings, State};
+use crate::queues::Queues;
+use crate::recent::Recent;
+use crate::settlement::settlements;
+use crate::store::{Commit, Outcome, RequestRecord, Store, StoreError, Stored, Token};
+
+/// So often a commit of which nothing is known is asked about and tried again, about a second and a half in all.
+const TRIES: u32 = 8;
+const FIRST_PAUSE: Duration = Duration::from_millis(10);
+
+/// What the parts of [`crate::play::Tables`] share.
+pub(crate) struct Core {
+    pub(crate) store: Arc<dyn Store>,
+    pub(crate) dealer: Arc<dyn Dealer>,
+    pub(crate) feed: Arc<Feed>,
+    pub(crate) queues: Arc<Queues>,
+    pub(crate) alarm: Alarm,
+    pub(crate) uncredited: Uncredited,
+    recent: Recent,
+}
+
+/// A step that is decided but not committed.
+pub(crate) struct Draft {
+    pub(crate) events: Vec<Event>,
+    pub(crate) after: Table,
+    pub(crate) request: Option<RequestRecord>,
+    pub(crate) not_before: Option<Millis>,
+}
+
+/// What became of a commit, for certain.
+pub(crate) enum Fate {
+    Done,
+    /// Another one came first; this is the state that it met.
+    Overtaken(Option<Stored>),
+    Repeated {
+        answer: Vec<u8>,
+    },
+    RequestReused,
+    TooEarly,
+}
+
+/// Where a commit of which nothing is known was found.
+enum Found {
+    Done,
+    /// Its version belongs to another commit.
+    Overtaken,
+    /// Its version is not there; it may still come.
+    Nothing,
+}
+
+impl Core {
+    pub(crate) fn new(store: Arc<dyn Store>, dealer: Arc<dyn Dealer>, settings: Settings) -> Core {
+        Core {
+            store,
+            dealer,
+            feed: Arc::new(Feed::new(settings.feed)),
+            queues: Arc::default(),
+            alarm: Alarm::default(),
+            uncredited: Uncredited::default(),
+            recent: Recent::new(settings.recent_tables),
+        }
+    }
+
+    /// The table as it is in the store.
+    pub(crate) async fn load(&self, key: &TableKey) -> Result<Option<Stored>, StoreError> {
+        let loaded = self.store.load(key).await?;
+        let Some(mut stored) = loaded else {
+            self.recent.forget(key);
+            return Ok(None);
+        };
+        // Ten thousand watchers of one table are to hold one copy of it.
+        match self.recent.get(key) {
+            Some(known) if known.token == stored.token => stored = known,
+            _ => self.recent.put(key, stored.clone()),
+        }
+        Ok(Some(stored))
+    }
+
+    /// A state to try a commit on: a recent one if there is any.
+    pub(crate) async fn some_state(&self, key: &TableKey) -> Result<Option<State>, StoreError> {
+        if let Some(stored) = self.recent.get(key) {
+            return Ok(Some(State { stored, fresh: false }));
+        }
+        let loaded = self.load(key).await?;
+        Ok(loaded.map(|stored| State { stored, fresh: true }))
+    }
+
+    /// The commit that opens a table.
+    pub(crate) fn opening(&self, key: &TableKey, draft: Draft) -> Commit {
+        commit(key, None, draft, Vec::new())
+    }
+
+    /// The commit that follows a state.
+    pub(crate) fn next(&self, key: &TableKey, before: &Stored, draft: Draft) -> Commit {
+        let settlements = settlements(key, &before.table, &draft.after, &draft.events);
+        commit(key, Some(before.token), draft, settlements)
+    }
+
+    /// Commits. It goes on in a task of its own, so that a caller who hangs up leaves no commit that nobody publishes.
+    pub(crate) async fn commit(self: &Arc<Core>, commit: Commit) -> Result<Fate, StoreError> {
+        let core = Arc::clone(self);
+        let task = tokio::spawn(async move { core.see_through(commit).await });
+        let died = |error| StoreError::Unknown(format!("the task of the commit died: {error}"));
+        task.await.map_err(died)?
+    }
+
+    async fn see_through(&self, commit: Commit) -> Result<Fate, StoreError> {
+        let mut doubt = None;
+        let mut pause = FIRST_PAUSE;
+        for _ in 0..TRIES {
+            match self.store.commit(commit.clone()).await {
+                Ok(Outcome::Committed { .. }) => return Ok(self.done(commit)),
+                // An earlier try may have come through after all, and then this is what its repetition meets.
+                Ok(outcome) if doubt.is_some() => match self.find(&commit).await {
+                    Ok(Found::Done) => return Ok(self.done(commit)),
+                    Ok(Found::Overtaken | Found::Nothing) => return Ok(self.fate(&commit, outcome)),
+                    Err(error) => doubt = Some(error.to_string()),
+                },
+                Ok(outcome) => return Ok(self.fate(&commit, outcome)),
+                Err(StoreError::Unknown(why)) => {
+                    doubt = Some(why);
+                    if let Ok(Found::Done) = self.find(&commit).await {
+                        return Ok(self.done(commit));
+                    }
+                    // Else the same commit once more: its token keeps it from being done twice.
+                }
+                Err(error) if doubt.is_none() => return Err(error),
+                Err(error) => doubt = Some(error.to_string()),
+            }
+            sleep(pause).await;
+            pause *= 2;
+        }
+        self.recent.forget(&commit.key);
+        Err(StoreError::Unknown(doubt.unwrap_or_default()))
+    }
+
+    /// Looks for a commit in the history; its nonce tells it from another one of the same version.
+    async fn find(&self, commit: &Commit) -> Result<Found, StoreError> {
+        let version = commit.token.version;
+        let history = self.store.history(&commit.key, version - 1, 1).await?;
+        match history.entries.first() {
+            Some(entry) if entry.token == commit.token => Ok(Found::Done),
+            Some(entry) if entry.version == version => Ok(Found::Overtaken),
+            None if history.oldest <= version => Ok(Found::Nothing),
+            _ => Err(StoreError::Unknown(format!("version {version} is not kept any more"))),
+        }
+    }
+
+    fn fate(&self, commit: &Commit, outcome: Outcome) -> Fate {
+        match outcome {
+            Outcome::Committed { .. } => Fate::Done,
+            Outcome::Conflict(current) => {
+                match &current {
+                    Some(stored) => self.recent.put(&commit.key, stored.clone()),
+                    None => self.recent.forget(&commit.key),
+                }
+                Fate::Overtaken(current)
+            }
+            Outcome::Repeated { answer } => Fate::Repeated { answer },
+            Outcome::RequestReused => Fate::RequestReused,
+            Outcome::TooEarly { .. } => Fate::TooEarly,
+        }
+    }
+
+    /// What follows a commit, and nothing before it.
+    fn done(&self, commit: Commit) -> Fate {
+        let Commit { key, token, table, events, due, .. } = commit;
+        self.recent.put(&key, Stored { token, table: Arc::clone(&table) });
+        self.feed.publish(&key, Published { token, events: events.into(), table });
+        if let Some(at) = due {
+            self.alarm.ring_for(at);
+        }
+        Fate::Done
+    }
+
+    /// Stops a table whose next step would break an invariant, and voids its running hand (rules 10.2, 10.3). If
+    /// somebody else commits first nothing is done here: his step is checked too.
+    pub(crate) async fn stop_broken(
+        self: &Arc<Core>,
+        key: &TableKey,
+        at: &Stored,
+        broken: Option<Broken>,
+    ) -> Result<(), PlayError> {
+        // `Broken` tells amounts and numbers, no cards.
+        tracing::error!(table = %key, version = at.token.version, ?broken, "an invariant does not hold: the table stops");
+        let now = self.store.now().await?;
+        if let Some(draft) = stop(&at.table, now) {
+            self.commit(self.next(key, at, draft)).await?;
+        }
+        Ok(())
+    }
+}
+
+fn commit(
+    key: &TableKey,
+    expected: Option<Token>,
+    draft: Draft,
+    settlements: Vec<crate::Settlement>,
+) -> Commit {
+    let Draft { events, after, request, not_before } = draft;
+    Commit {
+        key: key.clone(),
+        expected,
+        token: Token { version: after.version, nonce: nonce() },
+        due: after.due().map(|(at, _)| at),
+        table: Arc::new(after),
+        events,
+        request,
+        settlements,
+        not_before,
+    }
+}
+
+/// The void of the running hand and the stop of the table in one step; `None` if there is nothing left to stop. It is
+/// not checked itself: where the books were wrong before, the stop has to go through all the same.
+fn stop(table: &Table, at: Millis) -> Option<Draft> {
+    const REASON: &str = "malfunction";
+    if table.stops.iter().any(|stop| stop.scope == StopScope::Malfunction) && table.running_hand().is_none() {
+        return None;
+    }
+    let stop = Ask::Stop { scope: StopScope::Malfunction, reason: REASON.to_owned() };
+    // The stop first, so that the end of the hand does not put the next one on the calendar.
+    let mut events = table.decide(&Command { at, ask: stop }).ok()?;
+    let mut stopped = table.clone();
+    for event in &events {
+        stopped.evolve(event);
+    }
+    if let Some(hand) = table.running_hand() {
+        let void = Ask::Void { hand: hand.number, reason: REASON.to_owned(), requester: String::new() };
+        events.extend(stopped.decide(&Command { at, ask: void }).ok()?);
+    }
+    let mut after = table.clone();
+    after.apply(&events);
+    Some(Draft { events, after, request: None, not_before: None })
+}

@@ -1,0 +1,126 @@
+//! The feed: committed steps on their way to those who watch a table.
+//!
+//! One bounded ring a watched table, shared by all its watchers, so that what is kept does not grow with their number
+//! nor with their slowness. The ring is a hint, the store's history is the truth: a gap is read there.
+
+use std::collections::HashMap;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use rules::event::Event;
+use rules::table::Table;
+use tokio::sync::broadcast;
+
+use crate::ids::TableKey;
+use crate::store::Token;
+
+/// Bounds of the feed of one process.
+#[derive(Clone, Copy, Debug)]
+pub struct FeedLimits {
+    /// So many watchers in all.
+    pub watchers: usize,
+    /// So many of one table.
+    pub watchers_of_a_table: usize,
+    /// So many commits a watcher may be behind before his stream is ended.
+    pub behind: usize,
+}
+
+impl Default for FeedLimits {
+    fn default() -> FeedLimits {
+        FeedLimits { watchers: 20_000, watchers_of_a_table: 15_000, behind: 64 }
+    }
+}
+
+/// A committed step.
+#[derive(Clone, Debug)]
+pub struct Published {
+    /// Its name.
+    pub token: Token,
+    /// What happened.
+    pub events: Arc<[Event]>,
+    /// The state after it.
+    pub table: Arc<Table>,
+}
+
+/// The rings of all watched tables.
+pub struct Feed {
+    rings: Mutex<Rings>,
+    limits: FeedLimits,
+}
+
+#[derive(Default)]
+struct Rings {
+    by_table: HashMap<TableKey, Ring>,
+    watchers: usize,
+}
+
+struct Ring {
+    sender: broadcast::Sender<Arc<Published>>,
+    watchers: usize,
+}
+
+/// A watcher's place at a ring; given up when dropped.
+pub(crate) struct Subscription {
+    feed: Arc<Feed>,
+    key: TableKey,
+    pub(crate) receiver: broadcast::Receiver<Arc<Published>>,
+}
+
+impl Feed {
+    /// A feed that nobody watches yet.
+    #[must_use]
+    pub fn new(limits: FeedLimits) -> Feed {
+        Feed { rings: Mutex::default(), limits }
+    }
+
+    /// Hands a committed step to the table's watchers. Never blocks.
+    pub fn publish(&self, key: &TableKey, step: Published) {
+        let rings = self.lock();
+        if let Some(ring) = rings.by_table.get(key) {
+            // An error says that nobody listens, which is no error.
+            let _ = ring.sender.send(Arc::new(step));
+        }
+    }
+
+    /// How many watch.
+    #[must_use]
+    pub fn watchers(&self) -> usize {
+        self.lock().watchers
+    }
+
+    /// A place at the table's ring; `None` if there are too many watchers.
+    pub(crate) fn subscribe(self: &Arc<Feed>, key: &TableKey) -> Option<Subscription> {
+        let mut rings = self.lock();
+        let all = rings.watchers;
+        let ring = rings.by_table.get(key);
+        if all >= self.limits.watchers || ring.is_some_and(|r| r.watchers >= self.limits.watchers_of_a_table)
+        {
+            return None;
+        }
+        rings.watchers += 1;
+        let ring = rings.by_table.entry(key.clone()).or_insert_with(|| Ring {
+            sender: broadcast::Sender::new(self.limits.behind.max(1)),
+            watchers: 0,
+        });
+        ring.watchers += 1;
+        let receiver = ring.sender.subscribe();
+        Some(Subscription { feed: Arc::clone(self), key: key.clone(), receiver })
+    }
+
+    fn lock(&self) -> MutexGuard<'_, Rings> {
+        // A panic elsewhere cannot leave a count half written.
+        self.rings.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl Drop for Subscription {
+    fn drop(&mut self) {
+        let mut rings = self.feed.lock();
+        rings.watchers -= 1;
+        if let Some(ring) = rings.by_table.get_mut(&self.key) {
+            ring.watchers -= 1;
+            if ring.watchers == 0 {
+                rings.by_table.remove(&self.key);
+            }
+        }
+    }
+}

@@ -1,0 +1,353 @@
+//! The commit loop: every change of a table goes `request → command → decide → commit → evolve → publish`.
+
+use std::fmt;
+use std::sync::Arc;
+
+use rules::event::Event;
+use rules::{Accepted, Ask, Command, Millis, Refusal, Table, TableConfig};
+use thiserror::Error;
+
+use crate::committing::{Core, Draft, Fate};
+use crate::dealer::Dealer;
+use crate::feed::{Feed, FeedLimits};
+use crate::ids::{OperatorId, RequestId, TableId, TableKey};
+use crate::store::{RequestRecord, Store, StoreError, Stored};
+use crate::watcher::Watcher;
+
+/// So often a step is tried anew because another one came first.
+const ATTEMPTS: usize = 16;
+
+/// A request as its caller names it.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Request {
+    /// Its id.
+    pub id: RequestId,
+    /// SHA-256 of the method and the message without the id.
+    pub payload: [u8; 32],
+}
+
+/// The encoded answer to a request.
+#[derive(Clone, PartialEq, Eq)]
+pub struct Answered {
+    /// The bytes, the same ones for every repetition.
+    pub bytes: Vec<u8>,
+    /// The request had been done before.
+    pub replayed: bool,
+}
+
+/// Without the bytes, which may show a player's own cards.
+impl fmt::Debug for Answered {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Answered").field("replayed", &self.replayed).finish_non_exhaustive()
+    }
+}
+
+/// Makes the answer to a request out of what it led to.
+pub type Answer<'a> = &'a (dyn Fn(&[Event], &Table) -> Vec<u8> + Sync);
+
+/// Why a call led to nothing.
+#[derive(Debug, Clone, Error)]
+pub enum PlayError {
+    /// The operator has no such table.
+    #[error("no such table")]
+    NotFound,
+    /// The rules say no.
+    #[error("refused by rules {}: {}", refusal.rule(), refusal.reason())]
+    Refused {
+        /// Why.
+        refusal: Refusal,
+        /// The version of the table that refused; 0 where there is none yet.
+        version: u64,
+    },
+    /// The request id was used before for something else.
+    #[error("the request id was used for another request")]
+    RequestReused,
+    /// The table has gone on since the version that the caller named.
+    #[error("the table is at version {current}")]
+    EtagMismatch {
+        /// The version now.
+        current: u64,
+    },
+    /// The store.
+    #[error(transparent)]
+    Store(#[from] StoreError),
+    /// Too many calls for this table at once; the same call may work later.
+    #[error("too many calls for one table")]
+    Contended,
+    /// The step would have broken an invariant: the hand is void and the table has stopped (rules 10.3).
+    #[error("the table has stopped because its books would not balance")]
+    Malfunction,
+    /// The process has no room for another watcher.
+    #[error("too many watchers")]
+    TooManyWatchers,
+}
+
+/// Sizes of the parts that hold tables in memory.
+#[derive(Clone, Copy, Debug)]
+pub struct Settings {
+    /// So many recent states are kept.
+    pub recent_tables: usize,
+    /// Bounds of the feed.
+    pub feed: FeedLimits,
+}
+
+impl Default for Settings {
+    fn default() -> Settings {
+        Settings { recent_tables: 10_000, feed: FeedLimits::default() }
+    }
+}
+
+/// All tables of one store. Cheap to clone.
+#[derive(Clone)]
+pub struct Tables {
+    pub(crate) core: Arc<Core>,
+}
+
+/// What is to become of a state. A settled verdict counts only if the state was read from the store: it meets no token.
+pub(crate) enum Verdict<R> {
+    /// Commit this; then `R` is the result.
+    Commit(Draft, R),
+    /// Nothing is to be committed.
+    Settled(Result<R, PlayError>),
+}
+
+/// How a step ended.
+pub(crate) enum Ended<R> {
+    /// As its last verdict said.
+    Done(R),
+    /// The request had been done before.
+    Repeated(Vec<u8>),
+}
+
+impl Tables {
+    /// The tables in this store.
+    #[must_use]
+    pub fn new(store: Arc<dyn Store>, dealer: Arc<dyn Dealer>, settings: Settings) -> Tables {
+        Tables { core: Arc::new(Core::new(store, dealer, settings)) }
+    }
+
+    /// The store, for what only reads.
+    #[must_use]
+    pub fn store(&self) -> &Arc<dyn Store> {
+        &self.core.store
+    }
+
+    /// The feed, for a store that hears of commits of other processes.
+    #[must_use]
+    pub fn feed(&self) -> &Arc<Feed> {
+        &self.core.feed
+    }
+
+    /// Opens the table that this request names.
+    ///
+    /// # Errors
+    /// [`PlayError::Refused`] for bad settings, [`PlayError::RequestReused`], [`PlayError::Store`]
+    pub async fn open(
+        &self,
+        operator: &OperatorId,
+        request: Request,
+        config: TableConfig,
+        answer: Answer<'_>,
+    ) -> Result<Answered, PlayError> {
+        let key = TableKey { operator: operator.clone(), table: TableId::derived(operator, &request.id) };
+        let at = self.core.store.now().await?;
+        let (table, event) = match Table::open(config, at) {
+            Ok(opened) => opened,
+            Err(refusal) => {
+                let refused = PlayError::Refused { refusal, version: 0 };
+                return self.unless_done_before(&key, Some(request), refused).await;
+            }
+        };
+        let events = vec![event];
+        let bytes = answer(&events, &table);
+        let record = RequestRecord { id: request.id, payload: request.payload, answer: bytes.clone(), at };
+        let draft = Draft { events, after: table, request: Some(record), not_before: None };
+        match self.core.commit(self.core.opening(&key, draft)).await? {
+            Fate::Done => Ok(Answered { bytes, replayed: false }),
+            Fate::Repeated { answer } => Ok(Answered { bytes: answer, replayed: true }),
+            // The table is there but the record is not: the id is older than records are kept.
+            Fate::RequestReused | Fate::Overtaken(_) => Err(PlayError::RequestReused),
+            Fate::TooEarly => Err(PlayError::Contended),
+        }
+    }
+
+    /// Asks something of a table. A request that was done before gets the answer that it got then, whatever has
+    /// happened since. `etag`: only at this version.
+    ///
+    /// # Errors
+    /// [`PlayError`]
+    pub async fn ask(
+        &self,
+        key: &TableKey,
+        request: Option<Request>,
+        etag: Option<u64>,
+        ask: Ask,
+        answer: Answer<'_>,
+    ) -> Result<Answered, PlayError> {
+        let at = self.core.store.now().await?;
+        let command = Command { at, ask };
+        let judge = |table: &Table| {
+            if let Some(wanted) = etag
+                && wanted != table.version
+            {
+                return Verdict::Settled(Err(PlayError::EtagMismatch { current: table.version }));
+            }
+            let (events, after) = match table.step(&command) {
+                Ok(step) => step,
+                Err(refusal) => return refused(refusal, table),
+            };
+            let bytes = answer(&events, &after);
+            let record =
+                |r: Request| RequestRecord { id: r.id, payload: r.payload, answer: bytes.clone(), at };
+            let request = request.map(record);
+            Verdict::Commit(Draft { events, after, request, not_before: None }, bytes)
+        };
+        match self.run(key, judge).await {
+            Ok(Ended::Done(bytes)) => Ok(Answered { bytes, replayed: false }),
+            Ok(Ended::Repeated(bytes)) => Ok(Answered { bytes, replayed: true }),
+            Err(error) => self.unless_done_before(key, request, error).await,
+        }
+    }
+
+    /// Decides a turn: `ask` is an action or a pick. It counts by when it was received (rules 8.2), by the store's
+    /// time, and not by when it is looked at. A repetition of an accepted decision gets the same answer.
+    ///
+    /// # Errors
+    /// [`PlayError`]
+    pub async fn decide_turn(
+        &self,
+        key: &TableKey,
+        ask: Ask,
+        received_at: Millis,
+    ) -> Result<Accepted, PlayError> {
+        let command = Command { at: received_at, ask };
+        let judge = |table: &Table| {
+            if let Some(accepted) = table.repeated(&command) {
+                return Verdict::Settled(Ok(accepted));
+            }
+            let (events, after) = match table.step(&command) {
+                Ok(step) => step,
+                Err(refusal) => return refused(refusal, table),
+            };
+            match after.repeated(&command) {
+                Some(accepted) => {
+                    Verdict::Commit(Draft { events, after, request: None, not_before: None }, accepted)
+                }
+                // Only of turns is it remembered who decided what; everything else goes through `ask`.
+                None => refused(Refusal::NotYourTurn { seats: rules::SeatSet::EMPTY }, table),
+            }
+        };
+        match self.run(key, judge).await? {
+            Ended::Done(accepted) => Ok(accepted),
+            // Turns carry no request record that could be met.
+            Ended::Repeated(_) => Err(PlayError::RequestReused),
+        }
+    }
+
+    /// The table as it is in the store now.
+    ///
+    /// # Errors
+    /// [`PlayError::NotFound`], [`PlayError::Store`]
+    pub async fn read(&self, key: &TableKey) -> Result<Arc<Table>, PlayError> {
+        Ok(self.core.load(key).await?.ok_or(PlayError::NotFound)?.table)
+    }
+
+    /// Watches a table: a snapshot first, or everything after the version `after`.
+    ///
+    /// # Errors
+    /// [`PlayError::NotFound`], [`PlayError::TooManyWatchers`], [`PlayError::Store`]
+    pub async fn watch(&self, key: &TableKey, after: Option<u64>) -> Result<Watcher, PlayError> {
+        // First the place at the ring, then the state: a commit between the two is told twice to the watcher, who
+        // passes over the second time; the other way round it would be lost.
+        let subscription = self.core.feed.subscribe(key).ok_or(PlayError::TooManyWatchers)?;
+        let current = self.read(key).await?;
+        let store = Arc::clone(&self.core.store);
+        Ok(Watcher::begin(key.clone(), store, subscription, current, after).await?)
+    }
+
+    /// Brings a step through: judges the state, commits, and judges anew if another step came first.
+    pub(crate) async fn run<R>(
+        &self,
+        key: &TableKey,
+        judge: impl Fn(&Table) -> Verdict<R>,
+    ) -> Result<Ended<R>, PlayError> {
+        let _turn = self.core.queues.enter(key).await.ok_or(PlayError::Contended)?;
+        let mut at = self.core.some_state(key).await?.ok_or(PlayError::NotFound)?;
+        for _ in 0..ATTEMPTS {
+            let verdict = judge(&at.stored.table);
+            let broken = match &verdict {
+                Verdict::Commit(draft, _) => rules::invariant::check(&draft.after).err(),
+                Verdict::Settled(_) => None,
+            };
+            let (draft, result) = match verdict {
+                Verdict::Commit(draft, result) if broken.is_none() => (draft, result),
+                Verdict::Settled(result) if at.fresh => return result.map(Ended::Done),
+                Verdict::Commit(..) if at.fresh => {
+                    self.core.stop_broken(key, &at.stored, broken).await?;
+                    return Err(PlayError::Malfunction);
+                }
+                _ => {
+                    at = State::fresh(self.core.load(key).await?)?;
+                    continue;
+                }
+            };
+            match self.core.commit(self.core.next(key, &at.stored, draft)).await? {
+                Fate::Done => return Ok(Ended::Done(result)),
+                Fate::Repeated { answer } => return Ok(Ended::Repeated(answer)),
+                Fate::RequestReused => return Err(PlayError::RequestReused),
+                Fate::TooEarly => {
+                    return Err(PlayError::Refused {
+                        refusal: Refusal::NotDue { at: at.stored.table.due().map(|(when, _)| when) },
+                        version: at.stored.token.version,
+                    });
+                }
+                Fate::Overtaken(current) => at = State::fresh(current)?,
+            }
+        }
+        Err(PlayError::Contended)
+    }
+
+    /// The stored answer if the request was done before; else the error. The record is read after the state on which
+    /// the error rests, so that a twin of this request cannot slip in between.
+    async fn unless_done_before(
+        &self,
+        key: &TableKey,
+        request: Option<Request>,
+        error: PlayError,
+    ) -> Result<Answered, PlayError> {
+        let decided = matches!(
+            error,
+            PlayError::NotFound
+                | PlayError::Refused { .. }
+                | PlayError::EtagMismatch { .. }
+                | PlayError::Malfunction
+        );
+        let Some(request) = request.filter(|_| decided) else {
+            return Err(error);
+        };
+        match self.core.store.request(&key.operator, &request.id).await? {
+            Some(done) if done.payload == request.payload => {
+                Ok(Answered { bytes: done.answer, replayed: true })
+            }
+            Some(_) => Err(PlayError::RequestReused),
+            None => Err(error),
+        }
+    }
+}
+
+/// A state to judge, and whether it was just read.
+pub(crate) struct State {
+    pub(crate) stored: Stored,
+    pub(crate) fresh: bool,
+}
+
+impl State {
+    fn fresh(current: Option<Stored>) -> Result<State, PlayError> {
+        let stored = current.ok_or(PlayError::NotFound)?;
+        Ok(State { stored, fresh: true })
+    }
+}
+
+fn refused<R>(refusal: Refusal, table: &Table) -> Verdict<R> {
+    Verdict::Settled(Err(PlayError::Refused { refusal, version: table.version }))
+}
