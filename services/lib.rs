@@ -1,3 +1,4 @@
 //! Fulcrum.
 
 pub mod pb;
+pub mod store;

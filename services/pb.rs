@@ -8,6 +8,12 @@ pub mod v1 {
     tonic::include_proto!("fulcrum.v1");
 }
 
+/// Stored records, `fulcrum.store.v1`: never described to a client.
+#[allow(missing_docs, clippy::all, clippy::pedantic)]
+pub mod store_v1 {
+    tonic::include_proto!("fulcrum.store.v1");
+}
+
 /// The encoded `FileDescriptorSet` of `fulcrum.v1` with what it imports, comments included; for reflection.
 pub const DESCRIPTOR: &[u8] = include_bytes!(concat!(env!("OUT_DIR"), "/fulcrum.v1.binpb"));
 

@@ -1,0 +1,186 @@
+//! Events in records. Those that hold secrets, or a message of their own, are written out; the others are lists of fields.
+
+use rules::event::{Event, HandStart};
+use rules::hand::Holes;
+use rules::pivot::Pick;
+use rules::player::PlayerId;
+use rules::result::HandResult;
+use rules::{Deck, SeatNo};
+
+use super::CodecError;
+use super::field::Field;
+use super::scope::Scope;
+use super::secrets::{deck_bytes, holes_bytes, read_deck, read_holes};
+use crate::pb::store_v1 as wire;
+use crate::store::seal::Purpose;
+use wire::event::Kind;
+
+/// Both ways of all events without secrets. An event that is in neither list does not compile.
+macro_rules! events {
+    (
+        plain { $($name:ident { $($field:ident),* })* }
+        others { $($other:ident),* }
+    ) => {
+        /// The record of an event without secrets.
+        fn put_plain(event: &Event) -> Option<Kind> {
+            match event {
+                $(Event::$name { $($field),* } => Some(Kind::$name(wire::$name {
+                    $($field: Field::put($field)),*
+                })),)*
+                $(Event::$other { .. })|* => None,
+            }
+        }
+
+        /// An event without secrets, or the record of another one.
+        fn take_plain(kind: Kind) -> Result<Result<Event, Kind>, CodecError> {
+            match kind {
+                $(Kind::$name(wire::$name { $($field),* }) => Ok(Ok(Event::$name {
+                    $($field: Field::take(
+                        $field,
+                        concat!(stringify!($name), ".", stringify!($field)),
+                    )?),*
+                })),)*
+                other @ ($(Kind::$other(_))|*) => Ok(Err(other)),
+            }
+        }
+    };
+}
+
+events! {
+    plain {
+        Opened { config, at }
+        ConfigChanged { config }
+        Stopped { scope, reason, at }
+        Resumed { scope, at }
+        ClosingAsked { reason }
+        Closed { reason, at }
+        PlayerSeated { seat, player, session, buy_in, post, transaction, at }
+        PlayerLeaving { seat, transaction }
+        PlayerStoodUp { seat, player, session, paid, reason, transaction, at }
+        WishSet { seat, wish }
+        SatOut { seat, reason, at }
+        SatIn { seat, post }
+        PreferencesSet { seat, straddle, always_show }
+        ChipsRequested { seat, amount, transaction }
+        ChipsAdded { seat, player, session, added, returned, transaction, at }
+        HandScheduled { at }
+        PlayHalted { }
+        ClocksShifted { from, to }
+        TimeBankRefilled { seat, bank }
+        Posted { seat, kind, amount }
+        Prompted { turn, seats, kind, at, act_by, bank_until }
+        Acted { turn, seat, play, to, added, all_in, by, asked, bank_used }
+        StreetDealt { street, cards }
+        UncalledReturned { seat, amount }
+        HandShown { seat, cards, pick }
+        HandMucked { seat }
+        HandVoided { reason, requester, refunds, at }
+    }
+    others { HandStarted, HoleDealt, PivotPicked, HandSettled }
+}
+
+/// The record of an event of this hand.
+pub(super) fn put(event: &Event, hand: u64, scope: Scope<'_>) -> Result<wire::Event, CodecError> {
+    let kind = match event {
+        Event::HandStarted(start) => put_start(start, hand, scope)?,
+        Event::HoleDealt { seat, player, cards } => put_holes(*seat, player, cards, hand, scope)?,
+        Event::PivotPicked { turn, seat, player, pick, by } => Kind::PivotPicked(wire::PivotPicked {
+            turn: *turn,
+            seat: seat.put(),
+            player: player.put(),
+            pick: scope.seal(Purpose::Pick, hand, seat.number(), &[pick.index()])?,
+            by: by.put(),
+        }),
+        Event::HandSettled(result) => Kind::HandSettled(wire::HandSettled { result: result.put() }),
+        plain => put_plain(plain).ok_or(CodecError::Missing("Event.kind"))?,
+    };
+    Ok(wire::Event { kind: Some(kind) })
+}
+
+/// The event of this hand.
+pub(super) fn take(event: wire::Event, hand: u64, scope: Scope<'_>) -> Result<Event, CodecError> {
+    let kind = event.kind.ok_or(CodecError::Missing("Event.kind"))?;
+    match take_plain(kind)? {
+        Ok(event) => Ok(event),
+        Err(Kind::HandStarted(start)) => take_start(start, hand, scope),
+        Err(Kind::HoleDealt(holes)) => take_holes(holes, hand, scope),
+        Err(Kind::PivotPicked(picked)) => take_picked(picked, hand, scope),
+        Err(Kind::HandSettled(settled)) => {
+            let result = HandResult::take(settled.result, "HandSettled.result")?;
+            Ok(Event::HandSettled(Box::new(result)))
+        }
+        Err(_) => Err(CodecError::Invalid("Event.kind")),
+    }
+}
+
+fn put_start(start: &HandStart, hand: u64, scope: Scope<'_>) -> Result<Kind, CodecError> {
+    let HandStart { number, at, deck, positions, dealt, debts, bring_in, first_after } = start;
+    Ok(Kind::HandStarted(wire::HandStarted {
+        number: *number,
+        at: at.put(),
+        deck: scope.seal(Purpose::Deck, hand, 0, &*deck_bytes(deck))?,
+        positions: positions.put(),
+        dealt: dealt.put(),
+        debts: debts.put(),
+        bring_in: bring_in.put(),
+        first_after: first_after.put(),
+    }))
+}
+
+fn take_start(start: wire::HandStarted, hand: u64, scope: Scope<'_>) -> Result<Event, CodecError> {
+    const AT: &str = "HandStarted.deck";
+    let deck = scope.open(Purpose::Deck, hand, 0, start.deck, AT)?;
+    let deck: Deck = read_deck(&deck).ok_or(CodecError::Invalid(AT))?;
+    Ok(Event::HandStarted(Box::new(HandStart {
+        number: start.number,
+        at: Field::take(start.at, "HandStarted.at")?,
+        deck,
+        positions: Field::take(start.positions, "HandStarted.positions")?,
+        dealt: Field::take(start.dealt, "HandStarted.dealt")?,
+        debts: Field::take(start.debts, "HandStarted.debts")?,
+        bring_in: Field::take(start.bring_in, "HandStarted.bring_in")?,
+        first_after: Field::take(start.first_after, "HandStarted.first_after")?,
+    })))
+}
+
+fn put_holes(
+    seat: SeatNo,
+    player: &PlayerId,
+    cards: &Holes,
+    hand: u64,
+    scope: Scope<'_>,
+) -> Result<Kind, CodecError> {
+    Ok(Kind::HoleDealt(wire::HoleDealt {
+        seat: seat.put(),
+        player: player.put(),
+        cards: scope.seal(Purpose::Holes, hand, seat.number(), &holes_bytes(cards))?,
+    }))
+}
+
+fn take_holes(holes: wire::HoleDealt, hand: u64, scope: Scope<'_>) -> Result<Event, CodecError> {
+    const AT: &str = "HoleDealt.cards";
+    let seat: SeatNo = Field::take(holes.seat, "HoleDealt.seat")?;
+    let cards = scope.open(Purpose::Holes, hand, seat.number(), holes.cards, AT)?;
+    Ok(Event::HoleDealt {
+        seat,
+        player: Field::take(holes.player, "HoleDealt.player")?,
+        cards: read_holes(&cards).ok_or(CodecError::Invalid(AT))?,
+    })
+}
+
+fn take_picked(picked: wire::PivotPicked, hand: u64, scope: Scope<'_>) -> Result<Event, CodecError> {
+    const AT: &str = "PivotPicked.pick";
+    let seat: SeatNo = Field::take(picked.seat, "PivotPicked.seat")?;
+    let pick = scope.open(Purpose::Pick, hand, seat.number(), picked.pick, AT)?;
+    let pick = match pick.as_slice() {
+        [index] => Pick::new(*index),
+        _ => None,
+    };
+    Ok(Event::PivotPicked {
+        turn: picked.turn,
+        seat,
+        player: Field::take(picked.player, "PivotPicked.player")?,
+        pick: pick.ok_or(CodecError::Invalid(AT))?,
+        by: Field::take(picked.by, "PivotPicked.by")?,
+    })
+}

@@ -1,0 +1,12 @@
+//! Stores that outlive the process: records, the sealing of cards, and the embedded store.
+//!
+//! What is absent, on purpose: nothing here decides anything about a game, and nothing here knows the contract that
+//! callers see. A store keeps what it is given, exactly, and gives it back.
+
+pub mod codec;
+pub mod keyring;
+pub mod seal;
+
+pub use codec::{Codec, CodecError};
+pub use keyring::{Keyring, KeyringError};
+pub use seal::{Place, Purpose, SealError, Sealed};

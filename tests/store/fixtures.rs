@@ -1,0 +1,445 @@
+//! Values that the tests store: a state in which nothing is empty, one event of each kind, keys and names.
+//!
+//! The golden files hold exactly these values. Who changes one here has to write golden files of a new version; see
+//! `tests/golden/README.md`.
+
+use std::sync::Arc;
+
+use fulcrum::store::{Codec, Keyring};
+use rules::blinds::{Debt, Positions};
+use rules::command::{Action, Wish};
+use rules::config::{Clocks, Game, Limit, PivotOrder, Rake, Refill, TableConfig};
+use rules::event::{By, Event, HandStart, LeaveReason, Play, PromptKind, SatOutReason, StopScope};
+use rules::hand::{
+    Accepted, Before, Betting, Decision, End, Hand, HandPlayer, Holes, PastHand, Prompt, Street,
+};
+use rules::player::{Pending, PlayerId, Presence, Seat};
+use rules::result::{HandResult, PlayerResult, PotResult, ShownValue};
+use rules::table::{Departed, Ledger, Life, Stop, Table};
+use rules::{Ante, Card, Chips, Deck, Holding, Millis, Pick, PostKind, SeatNo, SeatSet, Stakes};
+use tables::{
+    OperatorId, RequestId, RequestRecord, Settlement, SettlementBody, SettlementKind, TableId, TableKey,
+    Token,
+};
+use uuid::Uuid;
+
+/// A key that seals nothing but tests.
+pub const TEST_KEY: &str = "test 000102030405060708090a0b0c0d0e0f101112131415161718191a1b1c1d1e1f";
+
+/// A codec with the test key.
+pub fn codec() -> Codec {
+    Codec::new(Arc::new(Keyring::parse(TEST_KEY).expect("the test key is a key")))
+}
+
+pub fn operator(name: &str) -> OperatorId {
+    OperatorId::new(name).expect("an operator's name")
+}
+
+/// A table of the operator `casino-1`.
+pub fn key(number: u128) -> TableKey {
+    TableKey { operator: operator("casino-1"), table: TableId(Uuid::from_u128(number)) }
+}
+
+pub fn token(version: u64) -> Token {
+    Token { version, nonce: 0xfeed_0000_0000_0000 + version }
+}
+
+pub fn seat(number: u8) -> SeatNo {
+    SeatNo::new(number).expect("1 to 10")
+}
+
+pub fn player(name: &str) -> PlayerId {
+    PlayerId::new(name).expect("a player's name")
+}
+
+fn seats(numbers: &[u8]) -> SeatSet {
+    numbers.iter().map(|number| seat(*number)).collect()
+}
+
+/// A deck that is not in order: 23 is coprime to 52.
+pub fn deck() -> Deck {
+    let card = |place: u32| Card::from_index((place * 23 % 52) as u8).expect("below 52");
+    let cards: Vec<Card> = (0..52).map(card).collect();
+    Deck::new(cards.try_into().expect("52 cards")).expect("each once")
+}
+
+fn card(text: &str) -> Card {
+    Card::parse(text).expect("a card")
+}
+
+fn three(texts: [&str; 3]) -> Holes {
+    Holes::Three(texts.map(card))
+}
+
+fn pick(index: u8) -> Pick {
+    Pick::new(index).expect("0 to 2")
+}
+
+const AT: Millis = Millis(1_790_000_000_123);
+
+pub fn config() -> TableConfig {
+    TableConfig {
+        display_name: "Zürich 4".to_owned(),
+        currency: *b"CHF",
+        game: Game::DoubleHoldem,
+        limit: Limit::PotLimit,
+        seats: 9,
+        stakes: Stakes {
+            small_blind: Chips(50),
+            big_blind: Chips(100),
+            ante: Ante::BigBlind(Chips(100)),
+            straddles: 2,
+            small_bet: Chips(100),
+            big_bet: Chips(200),
+            min_buy_in: Chips(4000),
+            max_buy_in: Chips(20_000),
+        },
+        rake: Rake {
+            basis_points: 450,
+            cap_two: Some(Chips(100)),
+            cap_three_or_four: None,
+            cap_five_or_more: Some(Chips(0)),
+            unit: Chips(5),
+        },
+        clocks: Clocks {
+            refill: Some(Refill { amount: Millis::seconds(5), every_hands: 10 }),
+            timeouts_to_sit_out: 3,
+            ..Clocks::default()
+        },
+        pivot_order: PivotOrder::Simultaneous,
+        limit_cap_heads_up: true,
+        show_all: true,
+        rathole: Millis::minutes(60),
+    }
+}
+
+fn positions() -> Positions {
+    Positions { button: seat(1), small: seat(2), big: seat(7) }
+}
+
+fn seated(name: &str, session: u64) -> Seat {
+    Seat {
+        player: player(name),
+        session,
+        stack: Chips(9_900),
+        bought_in: Chips(10_000),
+        presence: Presence::In,
+        established: true,
+        newcomer: false,
+        post: true,
+        debt: Debt { big: false, small: true },
+        wish: Some(Wish::NextBigBlind),
+        pending: Some(Pending { amount: Chips(500), transaction: "tx-9".to_owned() }),
+        leaving_transaction: "tx-10".to_owned(),
+        time_bank: Millis(29_500),
+        hands: 41,
+        timeouts: 1,
+        straddle: true,
+        always_show: true,
+    }
+}
+
+fn hand_player(name: &str) -> HandPlayer {
+    HandPlayer {
+        player: player(name),
+        stack_before: Chips(10_000),
+        bet: Chips(40),
+        live: Chips(100),
+        dead: Chips(10),
+        returned: Chips(1),
+        folded: false,
+        acted: true,
+        holes: Some(three(["Ah", "Kd", "2c"])),
+        pick: Some(pick(2)),
+        pick_timed_out: true,
+        shown: true,
+    }
+}
+
+fn accepted() -> Vec<Accepted> {
+    let acted =
+        |asked, play| Decision::Acted { asked, play, to: Chips(300), added: Chips(200), all_in: true };
+    vec![
+        Accepted {
+            turn: 1,
+            seat: seat(1),
+            decision: acted(Action::Raise(Chips(300)), Play::Raise),
+            version: 70,
+        },
+        Accepted { turn: 2, seat: seat(2), decision: acted(Action::AllIn, Play::Call), version: 71 },
+        Accepted { turn: 3, seat: seat(7), decision: Decision::Picked(pick(2)), version: 72 },
+        Accepted { turn: 4, seat: seat(1), decision: Decision::Picked(pick(0)), version: 73 },
+    ]
+}
+
+/// A hand on the flop: one seat has picked, one has cards only, one has been dealt nothing yet.
+pub fn hand() -> Hand {
+    let mut players: [Option<HandPlayer>; 10] = Default::default();
+    players[0] = Some(hand_player("alice"));
+    players[1] = Some(HandPlayer { pick: None, shown: false, ..hand_player("bob") });
+    players[6] = Some(HandPlayer { holes: None, pick: None, folded: true, ..hand_player("carol") });
+    Hand {
+        number: 42,
+        started_at: AT,
+        positions: positions(),
+        dealt: seats(&[1, 2, 7]),
+        deck: Box::new(deck()),
+        used: 13,
+        street: Street::Flop,
+        board: ["7s", "8s", "9h"].map(card).to_vec(),
+        players,
+        bring_in: Chips(200),
+        next_from: seat(7),
+        betting: Betting {
+            level: Chips(300),
+            full_raise: Chips(200),
+            base: Chips(100),
+            raises: 2,
+            live_at_start: 3,
+        },
+        aggressor: Some(seat(1)),
+        prompt: Some(Prompt {
+            turn: 5,
+            seats: seats(&[2]),
+            kind: PromptKind::Pick,
+            at: AT,
+            act_by: AT + Millis(15_000),
+            bank_until: AT + Millis(45_000),
+        }),
+        turns: 5,
+        accepted: accepted(),
+        end: Some(End::Settled { uncontested: Some(seat(2)) }),
+        before: Before {
+            positions: Some(positions()),
+            interrupted: true,
+            seats: vec![(seat(1), Debt::BOTH, true, false), (seat(9), Debt::NONE, false, true)],
+        },
+    }
+}
+
+/// A state in which every field has something.
+pub fn table() -> Table {
+    let mut places: [Option<Seat>; 10] = Default::default();
+    places[0] = Some(seated("alice", 1));
+    let out = Presence::Out { since: AT, reason: SatOutReason::TimedOut };
+    places[1] = Some(Seat { presence: out, wish: None, pending: None, ..seated("bob", 2) });
+    places[6] = Some(Seat { presence: Presence::Leaving, ..seated("carol", 3) });
+    Table {
+        config: config(),
+        version: 74,
+        config_version: 3,
+        opened_at: AT,
+        life: Life::Closing { reason: "the end of the day".to_owned() },
+        stops: vec![
+            Stop { scope: StopScope::Operator, reason: "a pause".to_owned(), at: AT },
+            Stop { scope: StopScope::Malfunction, reason: "books".to_owned(), at: AT },
+        ],
+        seats: places,
+        sessions: 3,
+        positions: Some(positions()),
+        interrupted: true,
+        hands: 42,
+        next_hand_at: Some(AT + Millis(3000)),
+        hand: Some(hand()),
+        past: PastHand {
+            number: 41,
+            players: vec![(seat(1), player("alice")), (seat(7), player("carol"))],
+            accepted: accepted(),
+        },
+        ledger: Ledger { bought_in: Chips(30_000), paid_out: Chips(200), raked: Chips(100) },
+        departed: vec![Departed { player: player("dave.2"), stack: Chips(7_777), at: AT }],
+        credited_until: AT,
+    }
+}
+
+fn shown() -> ShownValue {
+    let value = |cards: &[&str]| {
+        let mut holding = Holding::EMPTY;
+        for text in cards {
+            holding.add(card(text));
+        }
+        holding.value()
+    };
+    ShownValue {
+        pick: Some(pick(1)),
+        first: value(&["7s", "8s", "9h", "2c", "2d", "Ah", "Kd"]),
+        second: Some(value(&["7s", "8s", "9h", "2c", "2d", "Kd", "2h"])),
+    }
+}
+
+pub fn result() -> HandResult {
+    HandResult {
+        number: 42,
+        started_at: AT,
+        settled_at: AT + Millis(60_000),
+        pots: vec![PotResult {
+            amount: Chips(900),
+            rake: Chips(40),
+            eligible: seats(&[1, 2]),
+            winners: vec![(seat(1), Chips(430)), (seat(2), Chips(430))],
+        }],
+        rake: Chips(40),
+        players: vec![PlayerResult {
+            seat: seat(1),
+            player: player("alice"),
+            session: 1,
+            stack_before: Chips(10_000),
+            contributed: Chips(300),
+            returned: Chips(100),
+            won: Chips(430),
+            rake_share: Chips(13),
+            stack_after: Chips(10_130),
+            shown: Some(shown()),
+        }],
+    }
+}
+
+fn table_events() -> Vec<(&'static str, Event)> {
+    let reason = || "a reason".to_owned();
+    vec![
+        ("opened", Event::Opened { config: Box::new(config()), at: AT }),
+        ("config_changed", Event::ConfigChanged { config: Box::new(config()) }),
+        ("stopped", Event::Stopped { scope: StopScope::Service, reason: reason(), at: AT }),
+        ("resumed", Event::Resumed { scope: StopScope::Game, at: AT }),
+        ("closing_asked", Event::ClosingAsked { reason: reason() }),
+        ("closed", Event::Closed { reason: reason(), at: AT }),
+        ("hand_scheduled", Event::HandScheduled { at: AT }),
+        ("play_halted", Event::PlayHalted),
+        ("clocks_shifted", Event::ClocksShifted { from: AT, to: AT + Millis(5000) }),
+    ]
+}
+
+fn seat_events() -> Vec<(&'static str, Event)> {
+    let (seat, player, transaction) = (seat(3), player("alice"), "tx-1".to_owned());
+    let buy_in = Chips(10_000);
+    vec![
+        ("player_seated", {
+            let (player, transaction) = (player.clone(), transaction.clone());
+            Event::PlayerSeated { seat, player, session: 4, buy_in, post: true, transaction, at: AT }
+        }),
+        ("player_leaving", Event::PlayerLeaving { seat, transaction: transaction.clone() }),
+        ("player_stood_up", {
+            let (player, transaction) = (player.clone(), transaction.clone());
+            let reason = LeaveReason::SatOutTooLong;
+            Event::PlayerStoodUp { seat, player, session: 4, paid: Chips(1), reason, transaction, at: AT }
+        }),
+        ("wish_set", Event::WishSet { seat, wish: Some(Wish::NextHand) }),
+        ("sat_out", Event::SatOut { seat, reason: SatOutReason::NoChips, at: AT }),
+        ("sat_in", Event::SatIn { seat, post: true }),
+        ("preferences_set", Event::PreferencesSet { seat, straddle: true, always_show: true }),
+        ("chips_requested", {
+            Event::ChipsRequested { seat, amount: Chips(5), transaction: transaction.clone() }
+        }),
+        ("chips_added", {
+            let (added, returned) = (Chips(4), Chips(1));
+            Event::ChipsAdded { seat, player, session: 4, added, returned, transaction, at: AT }
+        }),
+        ("time_bank_refilled", Event::TimeBankRefilled { seat, bank: Millis(30_000) }),
+    ]
+}
+
+fn hand_events() -> Vec<(&'static str, Event)> {
+    let start = HandStart {
+        number: 42,
+        at: AT,
+        deck: deck(),
+        positions: positions(),
+        dealt: seats(&[1, 2, 7]),
+        debts: vec![(seat(1), Debt::NONE), (seat(9), Debt::BOTH)],
+        bring_in: Chips(200),
+        first_after: seat(7),
+    };
+    let (seat, player) = (seat(2), player("bob"));
+    let cards = three(["Ah", "Kd", "2c"]);
+    let refunds = vec![(seat, Chips(300))];
+    let (reason, requester) = ("a mistake".to_owned(), "floor".to_owned());
+    vec![
+        ("hand_started", Event::HandStarted(Box::new(start))),
+        ("posted", Event::Posted { seat, kind: PostKind::DeadSmallBlind, amount: Chips(50) }),
+        ("hole_dealt", Event::HoleDealt { seat, player: player.clone(), cards }),
+        ("prompted", prompted()),
+        ("pivot_picked", Event::PivotPicked { turn: 3, seat, player, pick: pick(1), by: By::TimeOut }),
+        ("acted", acted(seat)),
+        ("street_dealt", {
+            Event::StreetDealt { street: Street::Flop, cards: ["7s", "8s", "9h"].map(card).to_vec() }
+        }),
+        ("uncalled_returned", Event::UncalledReturned { seat, amount: Chips(7) }),
+        ("hand_shown", Event::HandShown { seat, cards, pick: Some(pick(2)) }),
+        ("hand_mucked", Event::HandMucked { seat }),
+        ("hand_settled", Event::HandSettled(Box::new(result()))),
+        ("hand_voided", Event::HandVoided { reason, requester, refunds, at: AT }),
+    ]
+}
+
+fn prompted() -> Event {
+    let (act_by, bank_until) = (AT + Millis(15_000), AT + Millis(45_000));
+    Event::Prompted { turn: 3, seats: seats(&[1, 2]), kind: PromptKind::Act, at: AT, act_by, bank_until }
+}
+
+fn acted(seat: SeatNo) -> Event {
+    Event::Acted {
+        turn: 4,
+        seat,
+        play: Play::Bet,
+        to: Chips(300),
+        added: Chips(250),
+        all_in: true,
+        by: By::Player,
+        asked: Some(Action::Bet(Chips(300))),
+        bank_used: Millis(1234),
+    }
+}
+
+/// One event of each kind, by the name of its field in `event.proto`.
+pub fn events() -> Vec<(&'static str, Event)> {
+    [table_events(), seat_events(), hand_events()].concat()
+}
+
+fn settlement(kind: SettlementKind, body: SettlementBody) -> Settlement {
+    Settlement {
+        id: Uuid::from_u128(0xabc0 + kind as u128),
+        ordinal: 74 * 256,
+        kind,
+        key: key(1),
+        at: AT,
+        version: 74,
+        currency: *b"CHF",
+        game: Game::TexasHoldem,
+        limit: Limit::FixedLimit,
+        config_version: 3,
+        body,
+    }
+}
+
+/// One settlement of each body.
+pub fn settlements() -> Vec<(&'static str, Settlement)> {
+    let voided = SettlementBody::Void {
+        hand: 42,
+        reason: "a mistake".to_owned(),
+        requester: "floor".to_owned(),
+        refunds: vec![(seat(1), player("alice"), Chips(300))],
+    };
+    let moved = SettlementBody::Movement {
+        player: player("alice"),
+        seat: seat(1),
+        session: 1,
+        amount: Chips(10_000),
+        returned: Chips(5),
+        transaction: "tx-1".to_owned(),
+        reason: Some(LeaveReason::TableClosed),
+    };
+    vec![
+        ("hand", settlement(SettlementKind::Hand, SettlementBody::Hand(Box::new(result())))),
+        ("void", settlement(SettlementKind::Void, voided)),
+        ("movement", settlement(SettlementKind::CashOut, moved)),
+    ]
+}
+
+pub fn request() -> RequestRecord {
+    RequestRecord {
+        id: RequestId(Uuid::from_u128(0x77)),
+        payload: [7; 32],
+        answer: b"an answer".to_vec(),
+        at: AT,
+    }
+}
