@@ -214,7 +214,8 @@ impl Betting {
             // Rules 5.7: half a bet or more above the last full one counts as full.
             Some(bet) if (to - self.base).doubled() >= bet => {
                 self.base = to;
-                self.raises += 1;
+                // No cap heads-up: the count must not run out before the chips do.
+                self.raises = self.raises.saturating_add(1);
             }
             Some(_) => {}
             // Rules 5.1: a short all-in does not change what a full raise is.

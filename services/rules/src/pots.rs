@@ -36,6 +36,12 @@ pub fn build(contributions: &[Contribution]) -> Vec<Pot> {
     let mut dead: Chips = contributions.iter().map(|c| c.dead).sum();
     let mut pots: Vec<Pot> = Vec::new();
     let mut below = Chips::ZERO;
+    // One who is all-in with dead chips alone has reached no layer: the dead chips are the main pot then, and his to
+    // win.
+    if contributions.iter().any(|c| !c.folded && c.live.is_zero() && !c.dead.is_zero()) {
+        pots.push(Pot { amount: dead, eligible: live_seats(contributions, Chips::ZERO) });
+        dead = Chips::ZERO;
+    }
     for level in levels.into_iter().filter(|level| !level.is_zero()) {
         let layer = |c: &Contribution| c.live.min(level) - c.live.min(below);
         let amount = dead + contributions.iter().map(layer).sum();
