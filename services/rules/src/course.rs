@@ -209,7 +209,9 @@ impl Draft {
         };
         let bets: Vec<(SeatNo, Chips)> =
             hand.dealt.iter().filter_map(|seat| Some((seat, hand.player(seat)?.bet))).collect();
-        if let Some((seat, amount)) = uncalled(&bets) {
+        // Who folded has given his bet up: it stays in the layers that he reached (rules 6.1).
+        let stays_in = |(seat, _): &(SeatNo, Chips)| hand.live().contains(*seat);
+        if let Some((seat, amount)) = uncalled(&bets).filter(stays_in) {
             self.emit(Event::UncalledReturned { seat, amount });
         }
     }

@@ -11,4 +11,7 @@ mod fixed_limit;
 mod pivot;
 mod play;
 mod posts;
+mod pots;
+mod rake;
+mod showdown;
 mod text;
