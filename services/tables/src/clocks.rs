@@ -244,7 +244,9 @@ impl Tables {
 
 fn step(table: &Table, command: &Command, not_before: Option<Millis>) -> Verdict<()> {
     match table.step(command) {
-        Ok((events, after)) => Verdict::Commit(Draft { events, after, request: None, not_before }, ()),
+        Ok((events, after)) => {
+            Verdict::Commit(Draft { events, after: Arc::new(after), request: None, not_before }, ())
+        }
         Err(refusal) => Verdict::Settled(Err(PlayError::Refused { refusal, version: table.version })),
     }
 }

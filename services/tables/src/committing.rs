@@ -37,7 +37,7 @@ pub(crate) struct Core {
 /// A step that is decided but not committed.
 pub(crate) struct Draft {
     pub(crate) events: Vec<Event>,
-    pub(crate) after: Table,
+    pub(crate) after: Arc<Table>,
     pub(crate) request: Option<RequestRecord>,
     pub(crate) not_before: Option<Millis>,
 }
@@ -218,7 +218,7 @@ fn commit(
         expected,
         token: Token { version: after.version, nonce: nonce() },
         due: after.due().map(|(at, _)| at),
-        table: Arc::new(after),
+        table: after,
         events,
         request,
         settlements,
@@ -246,5 +246,5 @@ fn stop(table: &Table, at: Millis) -> Option<Draft> {
     }
     let mut after = table.clone();
     after.apply(&events);
-    Some(Draft { events, after, request: None, not_before: None })
+    Some(Draft { events, after: Arc::new(after), request: None, not_before: None })
 }

@@ -161,7 +161,7 @@ impl Tables {
         let events = vec![event];
         let bytes = answer(&events, &table);
         let record = RequestRecord { id: request.id, payload: request.payload, answer: bytes.clone(), at };
-        let draft = Draft { events, after: table, request: Some(record), not_before: None };
+        let draft = Draft { events, after: Arc::new(table), request: Some(record), not_before: None };
         match self.core.commit(self.core.opening(&key, draft)).await? {
             Fate::Done => Ok(Answered { bytes, replayed: false }),
             Fate::Repeated { answer } => Ok(Answered { bytes: answer, replayed: true }),
@@ -200,7 +200,7 @@ impl Tables {
             let record =
                 |r: Request| RequestRecord { id: r.id, payload: r.payload, answer: bytes.clone(), at };
             let request = request.map(record);
-            Verdict::Commit(Draft { events, after, request, not_before: None }, bytes)
+            Verdict::Commit(Draft { events, after: Arc::new(after), request, not_before: None }, bytes)
         };
         match self.run(key, judge).await {
             Ok(Ended::Done(bytes)) => Ok(Answered { bytes, replayed: false }),
@@ -230,9 +230,10 @@ impl Tables {
                 Err(refusal) => return refused(refusal, table),
             };
             match after.repeated(&command) {
-                Some(accepted) => {
-                    Verdict::Commit(Draft { events, after, request: None, not_before: None }, accepted)
-                }
+                Some(accepted) => Verdict::Commit(
+                    Draft { events, after: Arc::new(after), request: None, not_before: None },
+                    accepted,
+                ),
                 // Only of turns is it remembered who decided what; everything else goes through `ask`.
                 None => refused(Refusal::NotYourTurn { seats: rules::SeatSet::EMPTY }, table),
             }

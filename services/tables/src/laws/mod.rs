@@ -92,6 +92,11 @@ const LAWS: &[Law] = laws![
     PLENTY races::readers_see_whole_commits,
 ];
 
+/// The names of all laws, in the order in which they are tried.
+pub fn names() -> impl Iterator<Item = &'static str> {
+    LAWS.iter().map(|law| law.name)
+}
+
 /// Tries every law on a store of its own and says which ones are broken.
 pub async fn broken<M, F>(make: M) -> Vec<BrokenLaw>
 where

@@ -1,0 +1,243 @@
+//! The laws of a store are tried on stores that break them: a law that finds nothing would be no law.
+
+use std::collections::BTreeSet;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, Mutex};
+
+use async_trait::async_trait;
+use rules::{Millis, Table};
+use tables::*;
+use uuid::Uuid;
+
+/// A way to be a bad store.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+enum Sin {
+    IgnoresTheToken,
+    ComparesVersionsOnly,
+    HidesThePresent,
+    ForgetsRequests,
+    IgnoresPayloads,
+    MixesOperators,
+    ForgetsDueTimes,
+    TurnsTheCalendarRound,
+    IgnoresTime,
+    TurnsTimeBack,
+    TellsOfAnOutage,
+    ForgetsSettlements,
+    IgnoresFilters,
+    TurnsHistoryRound,
+    ForgetsNothing,
+    InventsCheckpoints,
+    ForgetsPages,
+    ShowsHistoryLate,
+    ReadsOtherCards,
+}
+
+/// A store in memory with one sin.
+struct Sinner {
+    inner: MemoryStore,
+    sin: Sin,
+    calls: AtomicU64,
+    hidden: Mutex<Option<Token>>,
+}
+
+impl Sinner {
+    fn new(sin: Sin, setting: laws::Setting) -> Sinner {
+        let history = if sin == Sin::ForgetsNothing { usize::MAX } else { setting.history };
+        let inner = MemoryStore::default().with_history(history);
+        Sinner { inner, sin, calls: AtomicU64::new(0), hidden: Mutex::default() }
+    }
+
+    fn operator(&self, operator: &OperatorId) -> OperatorId {
+        let one = OperatorId::new("operator-1").unwrap();
+        if self.sin == Sin::MixesOperators { one } else { operator.clone() }
+    }
+
+    fn key(&self, key: &TableKey) -> TableKey {
+        TableKey { operator: self.operator(&key.operator), table: key.table }
+    }
+
+    async fn worsen(&self, commit: &mut Commit) -> Result<(), StoreError> {
+        commit.key = self.key(&commit.key);
+        let current = self.inner.load(&commit.key).await?.map(|stored| stored.token);
+        match self.sin {
+            Sin::IgnoresTheToken => commit.expected = current,
+            Sin::ComparesVersionsOnly if current.map(|t| t.version) == commit.expected.map(|t| t.version) => {
+                commit.expected = current;
+            }
+            Sin::ForgetsRequests => commit.request = None,
+            Sin::IgnoresPayloads => {
+                if let Some(request) = &mut commit.request {
+                    request.payload = [0; 32];
+                }
+            }
+            Sin::ForgetsDueTimes => commit.due = None,
+            Sin::IgnoresTime => commit.not_before = None,
+            Sin::ForgetsSettlements => commit.settlements.clear(),
+            _ => {}
+        }
+        Ok(())
+    }
+}
+
+#[async_trait]
+impl Store for Sinner {
+    async fn now(&self) -> Result<Millis, StoreError> {
+        let now = self.inner.now().await?;
+        let back =
+            if self.sin == Sin::TurnsTimeBack { self.calls.fetch_add(10, Ordering::SeqCst) } else { 0 };
+        Ok(now - Millis(back))
+    }
+
+    async fn load(&self, key: &TableKey) -> Result<Option<Stored>, StoreError> {
+        let mut loaded = self.inner.load(&self.key(key)).await?;
+        if let (Sin::ReadsOtherCards, Some(stored)) = (self.sin, &mut loaded)
+            && let Some(hand) = &mut Arc::make_mut(&mut stored.table).hand
+        {
+            hand.used += 1;
+        }
+        Ok(loaded)
+    }
+
+    async fn commit(&self, mut commit: Commit) -> Result<Outcome, StoreError> {
+        self.worsen(&mut commit).await?;
+        if self.sin == Sin::ShowsHistoryLate {
+            *self.hidden.lock().unwrap() = Some(commit.token);
+        }
+        let outcome = self.inner.commit(commit).await?;
+        if self.sin == Sin::ShowsHistoryLate {
+            tokio::time::sleep(std::time::Duration::from_millis(1)).await;
+            *self.hidden.lock().unwrap() = None;
+        }
+        match outcome {
+            Outcome::Conflict(Some(_)) if self.sin == Sin::HidesThePresent => Ok(Outcome::Conflict(None)),
+            outcome => Ok(outcome),
+        }
+    }
+
+    async fn request(
+        &self,
+        operator: &OperatorId,
+        id: &RequestId,
+    ) -> Result<Option<RequestRecord>, StoreError> {
+        self.inner.request(&self.operator(operator), id).await
+    }
+
+    async fn history(&self, key: &TableKey, after: u64, limit: usize) -> Result<History, StoreError> {
+        let mut history = self.inner.history(&self.key(key), after, limit).await?;
+        if self.sin == Sin::TurnsHistoryRound {
+            history.entries.reverse();
+        }
+        let hidden = *self.hidden.lock().unwrap();
+        history.entries.retain(|entry| Some(entry.token) != hidden);
+        Ok(history)
+    }
+
+    async fn checkpoint(&self, key: &TableKey, version: u64) -> Result<Option<Arc<Table>>, StoreError> {
+        let key = self.key(key);
+        if self.sin == Sin::InventsCheckpoints {
+            return Ok(self.inner.load(&key).await?.map(|stored| stored.table));
+        }
+        self.inner.checkpoint(&key, version).await
+    }
+
+    async fn due(&self, until: Millis, limit: usize) -> Result<Vec<(TableKey, Millis)>, StoreError> {
+        let mut due = self.inner.due(until, limit).await?;
+        if self.sin == Sin::TurnsTheCalendarRound {
+            due.reverse();
+        }
+        Ok(due)
+    }
+
+    async fn next_due(&self) -> Result<Option<Millis>, StoreError> {
+        self.inner.next_due().await
+    }
+
+    async fn tables(
+        &self,
+        operator: &OperatorId,
+        after: Option<TableId>,
+        limit: usize,
+    ) -> Result<Vec<(TableKey, Stored)>, StoreError> {
+        let after = after.filter(|_| self.sin != Sin::ForgetsPages);
+        self.inner.tables(&self.operator(operator), after, limit).await
+    }
+
+    async fn settlement(&self, operator: &OperatorId, id: &Uuid) -> Result<Option<Settlement>, StoreError> {
+        self.inner.settlement(&self.operator(operator), id).await
+    }
+
+    async fn settlements(
+        &self,
+        operator: &OperatorId,
+        filter: &SettlementFilter,
+        after: Option<SettlementPosition>,
+        limit: usize,
+    ) -> Result<Vec<(SettlementPosition, Settlement)>, StoreError> {
+        let all = SettlementFilter::default();
+        let filter = if self.sin == Sin::IgnoresFilters { &all } else { filter };
+        let after = after.filter(|_| self.sin != Sin::ForgetsPages);
+        self.inner.settlements(&self.operator(operator), filter, after, limit).await
+    }
+
+    async fn heartbeat(&self, now: Millis) -> Result<(), StoreError> {
+        self.inner.heartbeat(now).await
+    }
+
+    async fn outages(&self) -> Result<Vec<Outage>, StoreError> {
+        let outage = Outage { from: Millis(1), to: Millis(2) };
+        Ok(if self.sin == Sin::TellsOfAnOutage { vec![outage] } else { Vec::new() })
+    }
+
+    async fn check(&self) -> Result<(), StoreError> {
+        self.inner.check().await
+    }
+}
+
+async fn broken_by(sin: Sin) -> BTreeSet<&'static str> {
+    let make = |setting| async move { Arc::new(Sinner::new(sin, setting)) as Arc<dyn Store> };
+    laws::broken(make).await.into_iter().map(|broken| broken.law).collect()
+}
+
+/// Each sin, and a law that has to find it.
+const SINS: &[(Sin, &str)] = &[
+    (Sin::IgnoresTheToken, "a_table_is_opened_once"),
+    (Sin::ComparesVersionsOnly, "the_token_decides_and_not_the_version"),
+    (Sin::HidesThePresent, "a_conflict_shows_the_present_and_changes_nothing"),
+    (Sin::ForgetsRequests, "a_repetition_gets_the_first_answer"),
+    (Sin::IgnoresPayloads, "an_id_is_bound_to_its_payload"),
+    (Sin::MixesOperators, "operators_are_strangers"),
+    (Sin::ForgetsDueTimes, "a_commit_replaces_its_tables_due_time"),
+    (Sin::TurnsTheCalendarRound, "the_earliest_is_due_first"),
+    (Sin::IgnoresTime, "nothing_is_committed_before_its_time"),
+    (Sin::TurnsTimeBack, "time_goes_forward"),
+    (Sin::TellsOfAnOutage, "a_new_store_has_not_been_away"),
+    (Sin::ForgetsSettlements, "a_commit_is_there_as_a_whole"),
+    (Sin::IgnoresFilters, "settlements_are_found_by_what_they_are_about"),
+    (Sin::TurnsHistoryRound, "history_is_contiguous_and_in_order"),
+    (Sin::ForgetsNothing, "old_history_goes_and_the_rest_stays_whole"),
+    (Sin::InventsCheckpoints, "a_checkpoint_is_a_state_that_was"),
+    (Sin::ForgetsPages, "pages_of_tables_are_stable"),
+    (Sin::ShowsHistoryLate, "readers_see_whole_commits"),
+    (Sin::ReadsOtherCards, "what_is_read_is_what_was_written"),
+];
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn every_sin_is_found_and_every_law_finds_one() {
+    let mut found = BTreeSet::new();
+    for (sin, law) in SINS {
+        let broken = broken_by(*sin).await;
+        assert!(broken.contains(law), "{sin:?} is not found by {law}, only by {broken:?}");
+        found.extend(broken);
+    }
+    let all: BTreeSet<&str> = laws::names().collect();
+    assert_eq!(found, all, "a law that no sin breaks");
+}
+
+#[tokio::test]
+async fn a_clocks_law_finds_records_that_stay() {
+    let clock = Arc::new(ManualClock::at(Millis(1)));
+    // The store goes by another clock, so that no time passes for it.
+    let store = Arc::new(MemoryStore::new(Arc::new(ManualClock::at(Millis(1)))));
+    assert!(laws::request_records_are_kept_14_days(store, &clock).await.is_err());
+}
