@@ -29,8 +29,13 @@ impl Table {
                     bank_until: *bank_until,
                 });
             }),
-            Event::PivotPicked { turn, seat, pick, by, .. } => self.picked(*turn, *seat, *pick, *by),
+            Event::PivotPicked { turn, seat, pick, by, .. } => {
+                self.with_hand(|h| h.turns = *turn);
+                self.picked(*turn, *seat, *pick, *by);
+            }
             Event::Acted { turn, seat, play, to, added, all_in, by, asked, bank_used } => {
+                // A decision that the rules took at once was a turn of its own: its number does not come again.
+                self.with_hand(|h| h.turns = *turn);
                 self.act(*seat, *play, *to, *added, *by, *bank_used);
                 if let Some(asked) = *asked {
                     let made = decision(asked, *play, *to, *added, *all_in);
