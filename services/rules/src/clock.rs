@@ -33,7 +33,7 @@ impl Table {
             return None;
         }
         let prompt = self.running_hand().and_then(|h| h.prompt);
-        let prompt = prompt.map(|p| p.bank_until + self.config.clocks.grace);
+        let prompt = prompt.map(|p| self.lapses(&p));
         let sitting_out = self.sitting_out_ends().map(|(_, at)| at).min();
         prompt.into_iter().chain(sitting_out).min()
     }
@@ -41,7 +41,17 @@ impl Table {
     /// The prompt whose clock, time bank and grace are over.
     pub(crate) fn expired_prompt(&self, now: Millis) -> Option<Prompt> {
         let prompt = self.running_hand()?.prompt?;
-        (prompt.bank_until + self.config.clocks.grace <= now).then_some(prompt)
+        (self.lapses(&prompt) <= now).then_some(prompt)
+    }
+
+    /// The last moment at which an answer counts: clock, time bank and grace (rules 8.2).
+    pub(crate) fn answer_by(&self, prompt: &Prompt) -> Millis {
+        prompt.bank_until + self.config.clocks.grace
+    }
+
+    /// An answer of the last moment counts, even if it is read later: the time-out comes after that.
+    fn lapses(&self, prompt: &Prompt) -> Millis {
+        self.answer_by(prompt) + Millis(1)
     }
 
     pub(crate) fn sat_out_too_long(&self, now: Millis) -> SeatSet {

@@ -13,12 +13,15 @@ pub(crate) type Step = Result<(), Refusal>;
 pub(crate) struct Draft {
     pub(crate) table: Table,
     pub(crate) events: Vec<Event>,
-    /// When the command was received.
+    /// When the command was received, but not before the question that waits.
     pub(crate) at: Millis,
 }
 
 impl Draft {
     pub(crate) fn new(table: &Table, at: Millis) -> Draft {
+        let prompt = table.running_hand().and_then(|hand| hand.prompt);
+        // A stamp from before the prompt (another machine's clock) must not start later clocks early.
+        let at = at.max(prompt.map_or(Millis::ZERO, |prompt| prompt.at));
         Draft { table: table.clone(), events: Vec::new(), at }
     }
 

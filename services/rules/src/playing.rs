@@ -52,10 +52,8 @@ impl Table {
             _ if number > last => return Err(Refusal::HandUnknown { last }),
             _ => return Err(Refusal::HandOver { last }),
         };
+        let prompt = hand.prompt.ok_or(Refusal::HandOver { last })?;
         let seat = hand.seat_of(player).ok_or(Refusal::NotInHand)?;
-        let Some(prompt) = hand.prompt else {
-            return Err(Refusal::HandOver { last });
-        };
         let current = prompt.turn;
         if turn < current {
             return Err(Refusal::TurnPassed { current });
@@ -64,32 +62,26 @@ impl Table {
             return Err(Refusal::TurnNotReached { current });
         }
         if !prompt.seats.contains(seat) {
-            return Err(prompt.refuse_other(hand.player(seat).is_some_and(|p| p.pick.is_some())));
+            return Err(Refusal::NotYourTurn { seats: prompt.seats });
         }
         Ok((seat, prompt))
     }
-}
 
-impl Prompt {
-    /// Why a seat that is not asked is refused.
-    fn refuse_other(&self, has_picked: bool) -> Refusal {
-        let seats = self.seats;
-        match self.kind {
-            PromptKind::Pick if has_picked => Refusal::PivotPicked,
-            _ => Refusal::NotYourTurn { seats },
-        }
+    fn has_picked(&self, player: &PlayerId) -> bool {
+        let hand = self.running_hand();
+        hand.and_then(|h| h.player(h.seat_of(player)?)?.pick).is_some()
     }
 }
 
 impl Draft {
     pub(crate) fn act(&mut self, player: &PlayerId, hand: u64, turn: u32, action: Action) -> Step {
         let (seat, prompt) = self.table.prompt_for(player, hand, turn)?;
-        self.in_time(&prompt)?;
         // Rules 4.5: the one thing to do instead of picking is to fold, in turn.
         let together = self.table.config.pivot_order == PivotOrder::Simultaneous;
         if prompt.kind == PromptKind::Pick && (together || action != Action::Fold) {
             return Err(Refusal::PivotDue);
         }
+        self.in_time(&prompt)?;
         let facing = self.table.facing(seat).ok_or(Refusal::NotInHand)?;
         let (play, to, added) = facing.resolve(action)?;
         let stack = self.table.seat(seat).map(|s| s.stack);
@@ -113,13 +105,15 @@ impl Draft {
     }
 
     pub(crate) fn pick(&mut self, player: &PlayerId, hand: u64, turn: u32, pick: Pick) -> Step {
-        let (seat, prompt) = self.table.prompt_for(player, hand, turn)?;
+        let found = self.table.prompt_for(player, hand, turn);
+        let (seat, prompt) = found.map_err(|refusal| match refusal {
+            // Whoever is asked now: this player has picked, and that is final (rules 4.2).
+            Refusal::NotYourTurn { .. } if self.table.has_picked(player) => Refusal::PivotPicked,
+            other => other,
+        })?;
         if prompt.kind != PromptKind::Pick {
-            let picked = self.table.running_hand().and_then(|h| h.player(seat)?.pick);
-            return Err(match picked {
-                Some(_) => Refusal::PivotPicked,
-                None => Refusal::NoPivotDue,
-            });
+            let picked = self.table.has_picked(player);
+            return Err(if picked { Refusal::PivotPicked } else { Refusal::NoPivotDue });
         }
         self.in_time(&prompt)?;
         self.emit(Event::PivotPicked { turn, seat, player: player.clone(), pick, by: By::Player });
@@ -128,14 +122,9 @@ impl Draft {
     }
 
     /// Rules 8.2: a decision counts until the clock, its time bank and the grace have run out.
-    fn in_time(&mut self, prompt: &Prompt) -> Step {
-        let at = prompt.bank_until + self.table.config.clocks.grace;
-        if self.at > at {
-            return Err(Refusal::ClockRanOut { at });
-        }
-        // A stamp from before the prompt (another machine's clock) must not start later clocks early.
-        self.at = self.at.max(prompt.at);
-        Ok(())
+    fn in_time(&self, prompt: &Prompt) -> Step {
+        let at = self.table.answer_by(prompt);
+        if self.at > at { Err(Refusal::ClockRanOut { at }) } else { Ok(()) }
     }
 
     /// Shows the hand that won without a showdown (rules 6.6).

@@ -19,8 +19,6 @@ pub enum Refusal {
     NotStopped,
     /// That cannot be done while a hand runs (rules 9.2, 10.1).
     HandRunning,
-    /// No hand runs (rules 10.1).
-    NoHandRunning,
     /// The table has no seat of this number (rules 1.2).
     NoSuchSeat {
         /// How many seats it has.
@@ -31,23 +29,21 @@ pub enum Refusal {
         /// The free seats.
         free: SeatSet,
     },
-    /// No seat is free (rules 1.2).
-    TableFull,
     /// The player already sits at this table (rules 1.5).
     AlreadySeated {
         /// Where.
         seat: SeatNo,
     },
+    /// No seat is free (rules 1.2).
+    TableFull,
     /// The player does not sit at this table (rules 1.5).
     NotSeated,
     /// The player is leaving (rules 9.1).
     Leaving,
-    /// Outside the table's buy-in (rules 9.2).
-    BuyInOutOfRange {
-        /// The least that would be accepted now.
-        min: Chips,
-        /// The most.
-        max: Chips,
+    /// Chips of an earlier request still wait for the end of the hand (rules 9.2).
+    ChipsPending {
+        /// How many.
+        pending: Chips,
     },
     /// He left with more a short while ago and has to bring it back (rules 9.2).
     BuyInBelowLeft {
@@ -56,10 +52,12 @@ pub enum Refusal {
         /// Until when this holds, ms since the epoch.
         until: Millis,
     },
-    /// Chips of an earlier request still wait for the end of the hand (rules 9.2).
-    ChipsPending {
-        /// How many.
-        pending: Chips,
+    /// Outside the table's buy-in (rules 9.2).
+    BuyInOutOfRange {
+        /// The least that would be accepted now.
+        min: Chips,
+        /// The most.
+        max: Chips,
     },
     /// The player already sits out (rules 9.3).
     AlreadySittingOut,
@@ -72,8 +70,6 @@ pub enum Refusal {
         /// When, ms since the epoch; `None`: nothing is due.
         at: Option<Millis>,
     },
-    /// Fewer than two can play (rules 2.9).
-    TooFewPlayers,
     /// That hand is over (rules 3.3).
     HandOver {
         /// The table's last hand.
@@ -84,6 +80,8 @@ pub enum Refusal {
         /// The table's last hand.
         last: u64,
     },
+    /// No hand runs (rules 10.1).
+    NoHandRunning,
     /// The player is not dealt into the hand (rules 3.1).
     NotInHand,
     /// The turn has been decided otherwise (rules 5.8).
@@ -96,6 +94,8 @@ pub enum Refusal {
         /// The turn that is waited for; 0 for none.
         current: u32,
     },
+    /// The pivot is picked; a pick is final (rules 4.2).
+    PivotPicked,
     /// Somebody else has to decide (rules 3.2).
     NotYourTurn {
         /// Who.
@@ -103,8 +103,6 @@ pub enum Refusal {
     },
     /// The pivot is to be picked first (rules 4.1).
     PivotDue,
-    /// The pivot is picked; a pick is final (rules 4.2).
-    PivotPicked,
     /// No pivot is to be picked now (rules 4.1).
     NoPivotDue,
     /// The clock had run out when the decision arrived (rules 8.2).
@@ -167,7 +165,6 @@ impl Refusal {
             Refusal::NotSittingOut => ("NOT_SITTING_OUT", "9.3"),
             Refusal::NoChips => ("NO_CHIPS", "9.2"),
             Refusal::NotDue { .. } => ("NOT_DUE", "8.2"),
-            Refusal::TooFewPlayers => ("TOO_FEW_PLAYERS", "2.9"),
             Refusal::HandOver { .. } => ("HAND_OVER", "3.3"),
             Refusal::HandUnknown { .. } => ("HAND_UNKNOWN", "3.3"),
             Refusal::NotInHand => ("NOT_IN_HAND", "3.1"),
