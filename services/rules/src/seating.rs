@@ -99,6 +99,7 @@ impl Draft {
             self.go_on();
         } else {
             self.pay_out(seat, LeaveReason::Asked);
+            self.schedule();
         }
         Ok(())
     }
@@ -131,6 +132,7 @@ impl Draft {
         }
         if wish == Wish::NextHand && !self.table.in_running_hand(seat) {
             self.sit_out_now(seat, SatOutReason::Asked);
+            self.schedule();
         } else {
             let wish = Some(wish);
             self.emit(Event::WishSet { seat, wish });

@@ -80,12 +80,20 @@ impl Draft {
         }
     }
 
-    /// Makes the next hand due, once two can play and nothing stands against it.
+    /// Makes the next hand due once two can play and nothing stands against it; notes when fewer than two can
+    /// (rules 2.9).
     pub(crate) fn schedule(&mut self) {
         let table = &self.table;
-        let free = table.running_hand().is_none() && table.next_hand_at.is_none();
-        let open = table.life == Life::Open && table.stops.is_empty();
-        if free && open && table.able_to_play().len() >= 2 {
+        if table.running_hand().is_some() || table.life != Life::Open {
+            return;
+        }
+        let due = table.next_hand_at.is_some();
+        if table.able_to_play().len() < 2 {
+            let played = table.positions.is_some() && !table.interrupted;
+            if due || played {
+                self.emit(Event::PlayHalted);
+            }
+        } else if !due && table.stops.is_empty() {
             let at = self.at + table.config.clocks.between_hands;
             self.emit(Event::HandScheduled { at });
         }
