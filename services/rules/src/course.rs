@@ -158,12 +158,13 @@ impl Draft {
         }
     }
 
-    /// One who has left folds when his turn comes; all-in he stays, and picks at once (rules 4.6, 9.1).
+    /// One who has left folds when his turn comes; without a bet to decide on he stays, and picks at once (rules 4.6,
+    /// 9.1).
     fn leave_at_pick(&mut self, turn: u32, seat: SeatNo) {
-        if self.table.seat(seat).is_some_and(|s| s.stack.is_zero()) {
-            self.default_pick(turn, seat, By::Absence);
-        } else {
+        if self.table.facing(seat).is_some_and(|facing| facing.must_act()) {
             self.fold(turn, seat, By::Absence);
+        } else {
+            self.default_pick(turn, seat, By::Absence);
         }
     }
 

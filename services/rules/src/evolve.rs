@@ -113,6 +113,10 @@ impl Table {
             }),
             Event::PlayerStoodUp { seat, player, paid, at, reason, .. } => {
                 self.seats[seat.index()] = None;
+                // A void must not put his debts on whoever takes the seat (rules 10.1).
+                if let Some(hand) = self.hand.as_mut() {
+                    hand.before.seats.retain(|(no, ..)| no != seat);
+                }
                 self.ledger.paid_out += *paid;
                 self.remember_departed(player, *paid, *at, *reason);
             }
@@ -211,7 +215,6 @@ impl Table {
             self.with_seat(seat, |s| {
                 s.established = true;
                 s.newcomer = false;
-                s.post = false;
                 s.hands += 1;
             });
         }

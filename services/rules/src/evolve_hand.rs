@@ -59,7 +59,11 @@ impl Table {
             Event::HandSettled(result) => {
                 self.ledger.raked += result.rake;
                 for player in &result.players {
-                    self.with_seat(player.seat, |s| s.stack += player.won);
+                    self.with_seat(player.seat, |s| {
+                        s.stack += player.won;
+                        // The wish to post is fulfilled only now: a void would have left it standing.
+                        s.post &= !s.established;
+                    });
                 }
                 self.with_hand(|h| {
                     let live = h.live();
@@ -91,7 +95,8 @@ impl Table {
             }
             h.with_player(seat, |p| {
                 p.pick = Some(pick);
-                p.pick_timed_out = by == By::TimeOut;
+                // Picked at once by all, it was a turn of its own (rules 4.8, 8.3).
+                p.pick_timed_out = in_turn && by == By::TimeOut;
             });
         });
     }

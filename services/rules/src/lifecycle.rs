@@ -104,6 +104,8 @@ impl Draft {
 
     pub(crate) fn credit_outage(&mut self, from: Millis, to: Millis) -> Step {
         let from = from.max(self.table.credited_until);
+        // Time that has not come cannot be lost yet.
+        let to = to.min(self.at);
         if from >= to {
             return Err(Refusal::AlreadyCredited);
         }

@@ -9,6 +9,7 @@ mod deck;
 mod evaluation;
 mod fixed_limit;
 mod pivot;
+mod pivots;
 mod play;
 mod posts;
 mod pots;
