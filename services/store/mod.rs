@@ -4,9 +4,11 @@
 //! callers see. A store keeps what it is given, exactly, and gives it back.
 
 pub mod codec;
+pub mod embedded;
 pub mod keyring;
 pub mod seal;
 
 pub use codec::{Codec, CodecError};
+pub use embedded::{EmbeddedSettings, EmbeddedStore, OpenError};
 pub use keyring::{Keyring, KeyringError};
 pub use seal::{Place, Purpose, SealError, Sealed};

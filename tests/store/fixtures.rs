@@ -26,9 +26,14 @@ use uuid::Uuid;
 /// A key that seals nothing but tests.
 pub const TEST_KEY: &str = "test 000102030405060708090a0b0c0d0e0f101112131415161718191a1b1c1d1e1f";
 
+/// The test key alone.
+pub fn keys() -> Arc<Keyring> {
+    Arc::new(Keyring::parse(TEST_KEY).expect("the test key is a key"))
+}
+
 /// A codec with the test key.
 pub fn codec() -> Codec {
-    Codec::new(Arc::new(Keyring::parse(TEST_KEY).expect("the test key is a key")))
+    Codec::new(keys())
 }
 
 pub fn operator(name: &str) -> OperatorId {

@@ -1,8 +1,12 @@
 //! Stored records and the stores that keep them: the laws of a store over every store, and what only the embedded one
 //! promises.
 
+mod chain;
 mod codec;
+mod embedded;
 mod fixtures;
 mod keyring;
+mod kill;
+mod laws;
 mod play;
 mod seal;

@@ -61,6 +61,14 @@ impl RandomGame {
         RandomGame { table, opened, dice, now: START, players: 0 }
     }
 
+    /// Goes on with a table that was played before.
+    pub fn resume(table: Table, seed: u64) -> RandomGame {
+        let opened = Event::Opened { config: Box::new(table.config.clone()), at: table.opened_at };
+        // Nobody else's player has such a name, and no time of that play is later.
+        let now = Millis(START.0 + table.version * 100_000_000);
+        RandomGame { table, opened, dice: Dice::new(seed), now, players: seed * 1000 }
+    }
+
     /// The next commit: the events, after which `self.table` is the state.
     pub fn step(&mut self) -> Vec<Event> {
         loop {

@@ -1,0 +1,235 @@
+//! The embedded store: one file, one process, nothing to install. A commit is on the disk when it is answered.
+//!
+//! One thread writes. It takes all commits that wait into one transaction (a group commit), so that the disk's time is
+//! shared; readers see the last durable transaction and wait for nobody.
+
+mod batch;
+mod fault;
+mod opening;
+mod read;
+mod recent;
+mod schema;
+mod writer;
+
+use std::path::PathBuf;
+use std::sync::Arc;
+
+use async_trait::async_trait;
+use rules::result::PlayerResult;
+use rules::{Millis, Table};
+use tables::time::{Clock, SystemClock};
+use tables::{
+    Commit, History, OperatorId, Outage, Outcome, RequestId, RequestRecord, Settlement, SettlementBody,
+    SettlementFilter, SettlementPosition, Store, StoreError, Stored, TableId, TableKey,
+};
+use tokio::sync::oneshot;
+use uuid::Uuid;
+
+pub use opening::OpenError;
+
+use self::batch::{Prepared, PreparedRequest, PreparedSettlement};
+use self::fault::Fault;
+use self::read::Reader;
+use self::recent::Recent;
+use self::writer::{Health, Job, Writer};
+use super::codec::Codec;
+use super::keyring::Keyring;
+
+/// How a store is opened.
+#[derive(Clone)]
+pub struct EmbeddedSettings {
+    /// The file. It is made if it is not there; its folder is not.
+    pub path: PathBuf,
+    /// The keys for the cards.
+    pub keys: Arc<Keyring>,
+    /// How many commits of each table are kept at least; older ones go in blocks.
+    pub history: u64,
+    /// Memory for pages of the file, in bytes.
+    pub cache: usize,
+    /// Read the whole file when it is opened, and refuse it if a byte has changed.
+    pub verify: bool,
+    /// What the time is taken from.
+    pub clock: Arc<dyn Clock>,
+}
+
+impl EmbeddedSettings {
+    /// The usual settings for a file.
+    #[must_use]
+    pub fn new(path: impl Into<PathBuf>, keys: Arc<Keyring>) -> EmbeddedSettings {
+        EmbeddedSettings {
+            path: path.into(),
+            keys,
+            history: 4096,
+            cache: 256 << 20,
+            verify: true,
+            clock: Arc::new(SystemClock::default()),
+        }
+    }
+}
+
+/// A store in a file.
+pub struct EmbeddedStore {
+    // Before the reader: the writer is to be done with the file before that is closed.
+    writer: Writer,
+    reader: Arc<Reader>,
+    clock: Arc<dyn Clock>,
+    health: Health,
+}
+
+impl EmbeddedStore {
+    /// Opens the file, which no other process may have open, and records how long nobody had (rules 8.4).
+    ///
+    /// # Errors
+    /// [`OpenError`], which says what to do.
+    pub fn open(settings: EmbeddedSettings) -> Result<EmbeddedStore, OpenError> {
+        let EmbeddedSettings { path, keys, history, cache, verify, clock } = settings;
+        let database = opening::open_file(&path, cache, verify)?;
+        opening::prepare(&database, &path, &keys, clock.now())?;
+        let reader = Arc::new(Reader { database, codec: Codec::new(keys), recent: Recent::default() });
+        let health = Health::default();
+        let writer = Writer::start(Arc::clone(&reader), Arc::clone(&clock), history.max(1), health.clone())
+            .map_err(|source| OpenError::File { path, source })?;
+        Ok(EmbeddedStore { writer, reader, clock, health })
+    }
+
+    /// A short look into the file.
+    fn look<T>(&self, look: impl FnOnce(&Reader) -> Result<T, Fault>) -> Result<T, StoreError> {
+        self.health.check()?;
+        Ok(look(&self.reader)?)
+    }
+
+    /// A long one, which must not hold up a thread that serves others.
+    async fn study<T: Send + 'static>(
+        &self,
+        study: impl FnOnce(&Reader) -> Result<T, Fault> + Send + 'static,
+    ) -> Result<T, StoreError> {
+        self.health.check()?;
+        let reader = Arc::clone(&self.reader);
+        let studied = tokio::task::spawn_blocking(move || study(&reader)).await;
+        Ok(studied.map_err(|error| StoreError::Unavailable(format!("reading: {error}")))??)
+    }
+
+    fn prepare(&self, commit: Commit) -> Result<Prepared, StoreError> {
+        let Commit { key, expected, token, table, events, request, settlements, due, not_before } = commit;
+        let codec = &self.reader.codec;
+        let request = request.map(|request| {
+            let record = codec.write_request(&key.operator, &request)?;
+            Ok::<_, StoreError>(PreparedRequest { id: request.id, payload: request.payload, record })
+        });
+        Ok(Prepared {
+            expected,
+            record: codec.write_table(&key, &table)?,
+            entry: codec.write_entry(&key, expected, token, table.hands, &events)?,
+            request: request.transpose()?,
+            settlements: settlements.iter().map(|settlement| prepare_settlement(codec, settlement)).collect(),
+            due,
+            not_before,
+            stored: Stored { token, table },
+            key,
+        })
+    }
+}
+
+fn prepare_settlement(codec: &Codec, settlement: &Settlement) -> PreparedSettlement {
+    PreparedSettlement {
+        id: settlement.id,
+        hand: settlement.hand(),
+        players: players(&settlement.body),
+        record: codec.write_settlement(settlement),
+    }
+}
+
+/// Whom a settlement is found by: everybody for whom [`Settlement::concerns`] says yes.
+fn players(body: &SettlementBody) -> Vec<String> {
+    let name = |player: &rules::PlayerId| player.as_str().to_owned();
+    match body {
+        SettlementBody::Hand(result) => {
+            result.players.iter().map(|PlayerResult { player, .. }| name(player)).collect()
+        }
+        SettlementBody::Void { refunds, .. } => refunds.iter().map(|(_, player, _)| name(player)).collect(),
+        SettlementBody::Movement { player, .. } => vec![name(player)],
+    }
+}
+
+#[async_trait]
+impl Store for EmbeddedStore {
+    async fn now(&self) -> Result<Millis, StoreError> {
+        Ok(self.clock.now())
+    }
+
+    async fn load(&self, key: &TableKey) -> Result<Option<Stored>, StoreError> {
+        self.look(|reader| reader.load(key))
+    }
+
+    async fn commit(&self, commit: Commit) -> Result<Outcome, StoreError> {
+        let (reply, answer) = oneshot::channel();
+        self.writer.give(Job::Commit(Box::new(self.prepare(commit)?), reply)).await?;
+        let stopped = |_| StoreError::Unknown("the writer of the store stopped".to_owned());
+        answer.await.map_err(stopped)?
+    }
+
+    async fn request(
+        &self,
+        operator: &OperatorId,
+        id: &RequestId,
+    ) -> Result<Option<RequestRecord>, StoreError> {
+        self.look(|reader| reader.request(operator, id, self.clock.now()))
+    }
+
+    async fn history(&self, key: &TableKey, after: u64, limit: usize) -> Result<History, StoreError> {
+        let key = key.clone();
+        self.study(move |reader| reader.history(&key, after, limit)).await
+    }
+
+    async fn checkpoint(&self, key: &TableKey, version: u64) -> Result<Option<Arc<Table>>, StoreError> {
+        self.look(|reader| reader.checkpoint(key, version))
+    }
+
+    async fn due(&self, until: Millis, limit: usize) -> Result<Vec<(TableKey, Millis)>, StoreError> {
+        self.study(move |reader| reader.due(until, limit)).await
+    }
+
+    async fn next_due(&self) -> Result<Option<Millis>, StoreError> {
+        self.look(Reader::next_due)
+    }
+
+    async fn tables(
+        &self,
+        operator: &OperatorId,
+        after: Option<TableId>,
+        limit: usize,
+    ) -> Result<Vec<(TableKey, Stored)>, StoreError> {
+        let operator = operator.clone();
+        self.study(move |reader| reader.tables(&operator, after, limit)).await
+    }
+
+    async fn settlement(&self, operator: &OperatorId, id: &Uuid) -> Result<Option<Settlement>, StoreError> {
+        self.look(|reader| reader.settlement(operator, id))
+    }
+
+    async fn settlements(
+        &self,
+        operator: &OperatorId,
+        filter: &SettlementFilter,
+        after: Option<SettlementPosition>,
+        limit: usize,
+    ) -> Result<Vec<(SettlementPosition, Settlement)>, StoreError> {
+        let (operator, filter) = (operator.clone(), filter.clone());
+        self.study(move |reader| reader.settlements(&operator, &filter, after, limit)).await
+    }
+
+    async fn heartbeat(&self, now: Millis) -> Result<(), StoreError> {
+        let (reply, answer) = oneshot::channel();
+        self.writer.give(Job::Heartbeat(now, reply)).await?;
+        let stopped = |_| StoreError::Unavailable("the writer of the store stopped".to_owned());
+        answer.await.map_err(stopped)?
+    }
+
+    async fn outages(&self) -> Result<Vec<Outage>, StoreError> {
+        self.look(Reader::outages)
+    }
+
+    async fn check(&self) -> Result<(), StoreError> {
+        self.look(|reader| reader.next_due().map(|_| ()))
+    }
+}

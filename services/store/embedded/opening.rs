@@ -1,0 +1,254 @@
+//! Opening the file: who may, what is checked, and what is said when it cannot be.
+
+use std::io;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::path::{Path, PathBuf};
+
+use redb::{Database, DatabaseError, Durability, ReadableTable, StorageError, WriteTransaction};
+use rules::Millis;
+use thiserror::Error;
+use uuid::Uuid;
+
+use super::fault::Fault;
+use super::schema::{
+    CHECKPOINTS, DUE, EVENTS, HAND_SETTLEMENTS, KEY_CHECKS, LAYOUT, META, META_HEARTBEAT, META_LAYOUT,
+    OUTAGES, PLAYER_SETTLEMENTS, REQUEST_AGES, REQUESTS, SETTLEMENT_IDS, SETTLEMENTS, TABLE_SETTLEMENTS,
+    TABLES,
+};
+use crate::store::keyring::Keyring;
+use crate::store::seal::{NONCE_LEN, Place, Purpose, SealError, Sealed};
+
+/// A silence that is longer than this was an outage; heartbeats come each second.
+const SILENCE: Millis = Millis(2000);
+/// So many outages are kept: each table applies each of them once, at the next start at the latest.
+const OUTAGES_KEPT: usize = 256;
+
+/// Why a store cannot be opened, and what to do.
+#[derive(Debug, Error)]
+pub enum OpenError {
+    /// Another process has the file open.
+    #[error(
+        "the store {} is in use by another process, and only one can have it: stop that one first, or give this one \
+         a file of its own",
+        path.display()
+    )]
+    InUse {
+        /// The file.
+        path: PathBuf,
+    },
+    /// The file cannot be read or written.
+    #[error("the store {} cannot be opened: {source}", path.display())]
+    File {
+        /// The file.
+        path: PathBuf,
+        /// What the operating system said.
+        source: io::Error,
+    },
+    /// What is in the file is not what was written.
+    #[error(
+        "the store {} is damaged, or is no store at all ({detail}): restore it from a copy; to begin with an empty \
+         store, move the file away first",
+        path.display()
+    )]
+    Damaged {
+        /// The file.
+        path: PathBuf,
+        /// What was found.
+        detail: String,
+    },
+    /// Another version of the service wrote it.
+    #[error("the store {} was written by a version of the service that this one cannot read: {detail}", path.display())]
+    OtherVersion {
+        /// The file.
+        path: PathBuf,
+        /// What was found.
+        detail: String,
+    },
+    /// The store's cards are sealed with a key that is not here.
+    #[error(
+        "the store {} was sealed with the key {key:?}, which is not among the keys given: add it; hands cannot be \
+         played on without it",
+        path.display()
+    )]
+    KeyMissing {
+        /// The file.
+        path: PathBuf,
+        /// The key's name.
+        key: String,
+    },
+    /// A key is not the one that sealed.
+    #[error(
+        "the key {key:?} is not the key of that name that sealed the store {}: give the right one; nothing has been \
+         changed",
+        path.display()
+    )]
+    WrongKey {
+        /// The file.
+        path: PathBuf,
+        /// The key's name.
+        key: String,
+    },
+    /// No random bytes for the check of a new key.
+    #[error("the operating system gave no random bytes")]
+    NoEntropy,
+}
+
+/// Opens the file, or makes it. The file is locked until the database is dropped.
+pub(super) fn open_file(path: &Path, cache: usize, verify: bool) -> Result<Database, OpenError> {
+    // redb itself locks the file, and refuses what it did not write.
+    let mut builder = Database::builder();
+    builder.set_cache_size(cache).set_check_integrity_on_open(verify);
+    // On a damaged file redb may panic instead of failing.
+    let opened = catch_unwind(AssertUnwindSafe(|| builder.create(path)));
+    let path = path.to_owned();
+    match opened {
+        Ok(Ok(database)) => Ok(database),
+        Ok(Err(error)) => Err(explain(path, error)),
+        Err(_) => Err(OpenError::Damaged { path, detail: "it cannot be read".to_owned() }),
+    }
+}
+
+fn explain(path: PathBuf, error: DatabaseError) -> OpenError {
+    match error {
+        DatabaseError::DatabaseAlreadyOpen | DatabaseError::LockProtocolMismatch => OpenError::InUse { path },
+        DatabaseError::UpgradeRequired(version) => {
+            OpenError::OtherVersion { path, detail: format!("file format {version}") }
+        }
+        DatabaseError::Storage(StorageError::Io(source)) if source.kind() != io::ErrorKind::InvalidData => {
+            OpenError::File { path, source }
+        }
+        other => OpenError::Damaged { path, detail: other.to_string() },
+    }
+}
+
+/// Checks what was found in the file and makes what is missing, in one transaction.
+pub(super) fn prepare(
+    database: &Database,
+    path: &Path,
+    keys: &Keyring,
+    now: Millis,
+) -> Result<(), OpenError> {
+    let damaged = |fault: Fault| {
+        let detail = match fault {
+            Fault::File(error) => error.to_string(),
+            Fault::Record(error) => error.to_string(),
+        };
+        OpenError::Damaged { path: path.to_owned(), detail }
+    };
+    let mut transaction = database.begin_write().map_err(|error| damaged(error.into()))?;
+    let durable = transaction.set_durability(Durability::Immediate);
+    debug_assert!(durable.is_ok(), "only savepoints stand against it");
+    let first = Preparing { transaction: &transaction, path, damaged: &damaged };
+    first.layout()?;
+    first.keys(keys)?;
+    make_tables(&transaction).map_err(damaged)?;
+    note_outage(&transaction, now).map_err(damaged)?;
+    transaction.commit().map_err(|error| damaged(error.into()))
+}
+
+struct Preparing<'a> {
+    transaction: &'a WriteTransaction,
+    path: &'a Path,
+    damaged: &'a dyn Fn(Fault) -> OpenError,
+}
+
+impl Preparing<'_> {
+    fn layout(&self) -> Result<(), OpenError> {
+        let found = layout(self.transaction).map_err(self.damaged)?;
+        if found == LAYOUT {
+            return Ok(());
+        }
+        let detail = format!("layout {found}, not {LAYOUT}");
+        Err(OpenError::OtherVersion { path: self.path.to_owned(), detail })
+    }
+
+    /// Every key that ever sealed here has to be given, and has to be the right one.
+    fn keys(&self, keys: &Keyring) -> Result<(), OpenError> {
+        let (path, key) = (self.path.to_owned(), keys.active().0.to_owned());
+        let checks = key_checks(self.transaction).map_err(self.damaged)?;
+        for sealed in &checks {
+            let (path, key) = (path.clone(), sealed.key_id.clone());
+            match keys.open(&check_place(), sealed) {
+                Ok(_) => {}
+                Err(SealError::UnknownKey(_)) => return Err(OpenError::KeyMissing { path, key }),
+                Err(_) => return Err(OpenError::WrongKey { path, key }),
+            }
+        }
+        if checks.iter().any(|sealed| sealed.key_id == key) {
+            return Ok(());
+        }
+        let sealed = keys.seal(&check_place(), b"fulcrum").map_err(|_| OpenError::NoEntropy)?;
+        write_key_check(self.transaction, &sealed).map_err(self.damaged)
+    }
+}
+
+fn check_place() -> Place<'static> {
+    Place { operator: "", subject: Uuid::nil(), hand: 0, seat: 0, purpose: Purpose::Check }
+}
+
+/// The layout of the file; a new file gets ours.
+fn layout(transaction: &WriteTransaction) -> Result<u64, Fault> {
+    let mut meta = transaction.open_table(META)?;
+    let found = meta.get(META_LAYOUT)?.map(|layout| layout.value());
+    match found {
+        Some(layout) => Ok(layout),
+        None => {
+            meta.insert(META_LAYOUT, LAYOUT)?;
+            Ok(LAYOUT)
+        }
+    }
+}
+
+fn key_checks(transaction: &WriteTransaction) -> Result<Vec<Sealed>, Fault> {
+    let checks = transaction.open_table(KEY_CHECKS)?;
+    let mut found = Vec::new();
+    for check in checks.iter()? {
+        let (key_id, bytes) = check?;
+        let (nonce, ciphertext) =
+            bytes.value().split_at_checked(NONCE_LEN).ok_or_else(|| Fault::corrupt("the check of a key"))?;
+        let (nonce, ciphertext) = (nonce.to_vec(), ciphertext.to_vec());
+        found.push(Sealed { key_id: key_id.value().to_owned(), nonce, ciphertext });
+    }
+    Ok(found)
+}
+
+fn write_key_check(transaction: &WriteTransaction, sealed: &Sealed) -> Result<(), Fault> {
+    let bytes = [sealed.nonce.as_slice(), &sealed.ciphertext].concat();
+    transaction.open_table(KEY_CHECKS)?.insert(sealed.key_id.as_str(), bytes.as_slice())?;
+    Ok(())
+}
+
+/// Readers cannot make a table that is not there.
+fn make_tables(transaction: &WriteTransaction) -> Result<(), Fault> {
+    transaction.open_table(TABLES)?;
+    transaction.open_table(EVENTS)?;
+    transaction.open_table(CHECKPOINTS)?;
+    transaction.open_table(DUE)?;
+    transaction.open_table(REQUESTS)?;
+    transaction.open_table(REQUEST_AGES)?;
+    transaction.open_table(SETTLEMENTS)?;
+    transaction.open_table(SETTLEMENT_IDS)?;
+    transaction.open_table(TABLE_SETTLEMENTS)?;
+    transaction.open_table(HAND_SETTLEMENTS)?;
+    transaction.open_table(PLAYER_SETTLEMENTS)?;
+    Ok(())
+}
+
+/// Records the time since the last heartbeat as an outage (rules 8.4), and beats.
+fn note_outage(transaction: &WriteTransaction, now: Millis) -> Result<(), Fault> {
+    let mut meta = transaction.open_table(META)?;
+    let last = meta.get(META_HEARTBEAT)?.map(|heartbeat| Millis(heartbeat.value()));
+    let mut outages = transaction.open_table(OUTAGES)?;
+    if let Some(last) = last
+        && now - last > SILENCE
+    {
+        outages.insert(last.0, now.0)?;
+        let mut surplus = redb::ReadableTableMetadata::len(&outages)?.saturating_sub(OUTAGES_KEPT as u64);
+        while surplus > 0 {
+            outages.pop_first()?;
+            surplus -= 1;
+        }
+    }
+    meta.insert(META_HEARTBEAT, now.0)?;
+    Ok(())
+}

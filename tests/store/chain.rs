@@ -1,0 +1,91 @@
+//! Commits of random play, and what has to hold of a store after them.
+
+use std::sync::Arc;
+
+use rules::Table;
+use rules::event::Event;
+use tables::settlement::settlements;
+use tables::{Commit, SettlementFilter, Store, Stored, TableKey, Token};
+
+use crate::play::{Dice, RandomGame};
+
+/// A table that is played at random, with the commits that it takes.
+pub struct Chain {
+    pub key: TableKey,
+    pub game: RandomGame,
+    pub stored: Option<Stored>,
+    nonces: Dice,
+}
+
+impl Chain {
+    /// A table that is not open yet.
+    pub fn new(key: TableKey, seed: u64) -> Chain {
+        Chain { key, game: RandomGame::open(seed), stored: None, nonces: Dice::new(!seed) }
+    }
+
+    /// A table that was played before, by somebody else.
+    pub fn resume(key: TableKey, stored: Stored, seed: u64) -> Chain {
+        let game = RandomGame::resume((*stored.table).clone(), seed);
+        Chain { key, game, stored: Some(stored), nonces: Dice::new(!seed) }
+    }
+
+    /// The next commit; the game has gone on when this returns.
+    pub fn next(&mut self) -> Commit {
+        let (before, events) = match &self.stored {
+            None => (self.game.table.clone(), vec![self.game.opened.clone()]),
+            Some(_) => {
+                let before = self.game.table.clone();
+                let events = self.game.step();
+                (before, events)
+            }
+        };
+        self.commit(&before, events)
+    }
+
+    fn commit(&mut self, before: &Table, events: Vec<Event>) -> Commit {
+        let after = Arc::new(self.game.table.clone());
+        let token = Token { version: after.version, nonce: self.nonces.next() };
+        let expected = self.stored.as_ref().map(|stored| stored.token);
+        self.stored = Some(Stored { token, table: Arc::clone(&after) });
+        Commit {
+            key: self.key.clone(),
+            expected,
+            token,
+            settlements: settlements(&self.key, before, &after, &events),
+            due: after.due().map(|(at, _)| at),
+            table: after,
+            events,
+            request: None,
+            not_before: None,
+        }
+    }
+}
+
+/// Everything that the store has of a table fits together: the events make the state, the settlements are those of the
+/// events, and the calendar has the state's own due time. Gives the tokens by version, from 1.
+pub async fn check_whole(store: &dyn Store, key: &TableKey) -> Vec<Token> {
+    let stored = store.load(key).await.expect("it can be read").expect("it is there");
+    let history = store.history(key, 0, usize::MAX).await.expect("the history can be read");
+    assert_eq!(history.oldest, 1, "nothing is old enough to go");
+    let tokens: Vec<Token> = history.entries.iter().map(|entry| entry.token).collect();
+    assert_eq!(tokens.last(), Some(&stored.token), "the state is that of the last entry");
+    let mut table = Table::from_opening(&history.entries[0].events[0]).expect("an opening");
+    let mut expected = Vec::new();
+    for (version, entry) in (1..).zip(&history.entries) {
+        assert_eq!(entry.version, version, "no version is left out");
+        let before = table.clone();
+        if version > 1 {
+            table.apply(&entry.events);
+        }
+        expected.extend(settlements(key, &before, &table, &entry.events));
+    }
+    assert!(table == *stored.table, "the events of {key} do not make its state");
+    let filter = SettlementFilter { table: Some(key.table), ..SettlementFilter::default() };
+    let found = store.settlements(&key.operator, &filter, None, usize::MAX).await.expect("settlements");
+    let found: Vec<_> = found.into_iter().map(|(_, settlement)| settlement).collect();
+    assert!(found == expected, "the settlements of {key} are not those of its events");
+    let calendar = store.due(rules::Millis(u64::MAX), usize::MAX).await.expect("the calendar");
+    let due = calendar.iter().filter(|(other, _)| other == key).map(|(_, at)| *at);
+    assert_eq!(due.collect::<Vec<_>>(), table.due().map(|(at, _)| at).into_iter().collect::<Vec<_>>());
+    tokens
+}

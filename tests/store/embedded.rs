@@ -1,0 +1,233 @@
+//! What only the embedded store promises: it outlives its process, notices how long that was away, and says plainly why
+//! it cannot be opened.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use fulcrum::store::{EmbeddedSettings, EmbeddedStore, Keyring, OpenError};
+use redb::{Database, TableDefinition};
+use rules::Millis;
+use tables::time::{Clock, ManualClock};
+use tables::{Outage, Outcome, Store, TableKey};
+use tempfile::TempDir;
+
+use crate::chain::{Chain, check_whole};
+use crate::fixtures::{self, TEST_KEY, key, keys, operator};
+use crate::play::Dice;
+
+fn folder() -> (TempDir, PathBuf) {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("fulcrum.redb");
+    (folder, path)
+}
+
+fn open(path: &Path) -> EmbeddedStore {
+    EmbeddedStore::open(EmbeddedSettings::new(path, keys())).unwrap()
+}
+
+fn open_with(path: &Path, lines: &str) -> Result<EmbeddedStore, OpenError> {
+    EmbeddedStore::open(EmbeddedSettings::new(path, Arc::new(Keyring::parse(lines).unwrap())))
+}
+
+fn refusal(result: Result<EmbeddedStore, OpenError>) -> OpenError {
+    match result {
+        Ok(_) => panic!("it was opened"),
+        Err(error) => error,
+    }
+}
+
+async fn play(store: &EmbeddedStore, chain: &mut Chain, commits: usize) {
+    for _ in 0..commits {
+        let outcome = store.commit(chain.next()).await.unwrap();
+        assert!(matches!(outcome, Outcome::Committed { .. }), "{outcome:?}");
+    }
+}
+
+#[tokio::test]
+async fn everything_is_there_after_a_restart() {
+    let (_folder, path) = folder();
+    let mut chain = Chain::new(key(1), 5);
+    let request = fixtures::request();
+    {
+        let store = open(&path);
+        let mut opening = chain.next();
+        opening.request = Some(request.clone());
+        store.commit(opening).await.unwrap();
+        play(&store, &mut chain, 300).await;
+    }
+    let store = open(&path);
+    let tokens = check_whole(&store, &key(1)).await;
+    assert_eq!(tokens.len(), 301);
+    assert!(*store.load(&key(1)).await.unwrap().unwrap().table == *chain.stored.as_ref().unwrap().table);
+    assert!(store.request(&key(1).operator, &request.id).await.unwrap() == Some(request));
+    play(&store, &mut chain, 20).await;
+    check_whole(&store, &key(1)).await;
+}
+
+#[tokio::test]
+async fn silence_of_more_than_two_seconds_was_an_outage() {
+    let (_folder, path) = folder();
+    let clock = Arc::new(ManualClock::at(Millis(1_000_000)));
+    let open = || {
+        let clock = Arc::clone(&clock) as Arc<dyn Clock>;
+        EmbeddedStore::open(EmbeddedSettings { clock, ..EmbeddedSettings::new(&path, keys()) }).unwrap()
+    };
+    let store = open();
+    assert_eq!(store.outages().await.unwrap(), []);
+    clock.advance(Millis(60_000));
+    store.heartbeat(clock.now()).await.unwrap();
+    drop(store);
+    clock.advance(Millis(2000));
+    let store = open();
+    assert_eq!(store.outages().await.unwrap(), [], "a quick restart");
+    drop(store);
+    clock.advance(Millis(2001));
+    let first = Outage { from: Millis(1_062_000), to: Millis(1_064_001) };
+    let store = open();
+    assert_eq!(store.outages().await.unwrap(), [first], "since the heartbeat of the start before");
+    drop(store);
+    clock.advance(Millis(86_400_000));
+    let second = Outage { from: first.to, to: Millis(first.to.0 + 86_400_000) };
+    assert_eq!(open().outages().await.unwrap(), [first, second]);
+    assert_eq!(open().outages().await.unwrap(), [first, second], "each once");
+}
+
+#[tokio::test]
+async fn a_wrong_or_missing_key_is_refused_at_the_start() {
+    let (_folder, path) = folder();
+    let mut chain = Chain::new(key(1), 5);
+    play(&open(&path), &mut chain, 50).await;
+    let other = "other ffffffffffffffffffffffffffffffffffffffffffffffffffffffffffffffff";
+    let missing = refusal(open_with(&path, other));
+    assert!(matches!(&missing, OpenError::KeyMissing { key, .. } if key == "test"), "{missing}");
+    assert!(missing.to_string().contains("add it"), "{missing}");
+    let wrong = refusal(open_with(&path, &other.replace("other", "test")));
+    assert!(matches!(&wrong, OpenError::WrongKey { key, .. } if key == "test"), "{wrong}");
+    check_whole(&open(&path), &key(1)).await;
+}
+
+#[tokio::test]
+async fn a_new_key_seals_and_the_old_one_goes_on_opening() {
+    let (_folder, path) = folder();
+    let mut chain = Chain::new(key(1), 5);
+    play(&open(&path), &mut chain, 50).await;
+    let new_key = "next ffffffffffffffffffffffffffffffffffffffffffffffffffffffffffffffff";
+    let store = open_with(&path, &format!("{new_key}\n{TEST_KEY}")).unwrap();
+    check_whole(&store, &key(1)).await;
+    play(&store, &mut chain, 50).await;
+    check_whole(&store, &key(1)).await;
+    drop(store);
+    let missing = refusal(open_with(&path, TEST_KEY));
+    assert!(matches!(&missing, OpenError::KeyMissing { key, .. } if key == "next"), "{missing}");
+}
+
+#[test]
+fn what_is_no_store_is_refused_and_left_alone() {
+    let (folder, path) = folder();
+    let text = "dear diary\n".repeat(1000);
+    fs::write(&path, &text).unwrap();
+    let error = refusal(open_with(&path, TEST_KEY));
+    assert!(matches!(error, OpenError::Damaged { .. }), "{error}");
+    assert!(error.to_string().contains("restore it from a copy"), "{error}");
+    assert_eq!(fs::read_to_string(&path).unwrap(), text);
+    let error = refusal(open_with(&folder.path().join("nowhere").join("store"), TEST_KEY));
+    assert!(matches!(error, OpenError::File { .. }), "{error}");
+    let error = refusal(open_with(folder.path(), TEST_KEY));
+    assert!(matches!(error, OpenError::File { .. }), "{error}");
+}
+
+#[test]
+fn a_store_of_a_later_layout_is_refused() {
+    let (_folder, path) = folder();
+    drop(open(&path));
+    let database = Database::open(&path).unwrap();
+    let transaction = database.begin_write().unwrap();
+    let meta: TableDefinition<'_, &str, u64> = TableDefinition::new("meta");
+    transaction.open_table(meta).unwrap().insert("layout", 2).unwrap();
+    transaction.commit().unwrap();
+    drop(database);
+    let error = refusal(open_with(&path, TEST_KEY));
+    assert!(matches!(error, OpenError::OtherVersion { .. }), "{error}");
+}
+
+/// Whether the file opens and everything in it can be read.
+async fn is_whole(path: &Path, last: &Chain) -> bool {
+    let Ok(store) = EmbeddedStore::open(EmbeddedSettings::new(path, keys())) else {
+        return false;
+    };
+    // What can be read is right: a changed byte is an error, never another state.
+    if let Ok(Some(stored)) = store.load(&key(1)).await {
+        assert!(*stored.table == *last.stored.as_ref().unwrap().table, "a damaged state was read");
+    }
+    store.history(&key(1), 0, usize::MAX).await.is_ok()
+}
+
+#[tokio::test]
+async fn damage_is_found_and_never_read() {
+    let (folder, path) = folder();
+    let mut chain = Chain::new(key(1), 9);
+    play(&open(&path), &mut chain, 120).await;
+    let whole = fs::read(&path).unwrap();
+    let copy = folder.path().join("copy.redb");
+    let mut dice = Dice::new(3);
+    let mut found = 0;
+    for _ in 0..40 {
+        let mut damaged = whole.clone();
+        for _ in 0..200 {
+            let at = dice.below(damaged.len() as u64) as usize;
+            damaged[at] ^= 1 << dice.below(8);
+        }
+        fs::write(&copy, &damaged).unwrap();
+        found += u32::from(!is_whole(&copy, &chain).await);
+    }
+    assert!(found >= 30, "of 40 damaged files only {found} were noticed");
+    for part in [1, 2, 3, 5, 8] {
+        fs::write(&copy, &whole[..whole.len() * part / 10]).unwrap();
+        assert!(!is_whole(&copy, &chain).await, "cut to {part} tenths");
+    }
+    fs::write(&copy, &whole).unwrap();
+    assert!(is_whole(&copy, &chain).await, "the whole file is whole");
+}
+
+#[tokio::test]
+async fn operators_whose_names_begin_alike_do_not_meet() {
+    let (_folder, path) = folder();
+    let store = open(&path);
+    for name in ["a", "a-b", "a0", "aa", "b"] {
+        let mine = TableKey { operator: operator(name), ..key(1) };
+        play(&store, &mut Chain::new(mine, 1), 30).await;
+    }
+    for name in ["a", "a-b", "a0", "aa", "b"] {
+        let mine = TableKey { operator: operator(name), ..key(1) };
+        let tables = store.tables(&operator(name), None, 10).await.unwrap();
+        assert_eq!(tables.iter().map(|(key, _)| key).collect::<Vec<_>>(), [&mine]);
+        check_whole(&store, &mine).await;
+        let all = store.settlements(&operator(name), &Default::default(), None, 1000).await.unwrap();
+        assert!(!all.is_empty() && all.iter().all(|(_, settlement)| settlement.key == mine));
+    }
+    assert!(store.tables(&operator("a-"), None, 10).await.unwrap().is_empty());
+}
+
+/// The disk holds no card that was dealt: neither in the clear nor after it was overwritten.
+#[tokio::test]
+async fn no_deck_lies_in_the_file() {
+    let (_folder, path) = folder();
+    let mut chain = Chain::new(key(1), 5);
+    let store = open(&path);
+    let mut decks = Vec::new();
+    for _ in 0..200 {
+        store.commit(chain.next()).await.unwrap();
+        let hand = chain.game.table.hand.as_ref();
+        decks.extend(hand.map(|hand| hand.deck.cards().map(|card| card.index())));
+    }
+    drop(store);
+    let file = fs::read(&path).unwrap();
+    decks.dedup();
+    assert!(decks.len() > 3, "hands were played");
+    for deck in decks {
+        for cards in deck.chunks(6) {
+            assert!(!file.windows(cards.len()).any(|window| window == cards), "cards of a deck in a row");
+        }
+    }
+}
