@@ -1,4 +1,5 @@
 //! Fulcrum.
 
+pub mod grpc;
 pub mod pb;
 pub mod store;

@@ -1,0 +1,146 @@
+//! What every call passes before it reaches a service: name, span, credentials, admission, deadline; and on the way
+//! back the net for panics and for statuses that the transport made by itself.
+//!
+//! One layer with one future, not a tower of them: the order is the code's.
+
+pub mod auth;
+pub mod complete;
+pub mod deadline;
+pub mod methods;
+
+use std::convert::Infallible;
+use std::future::Future;
+use std::panic::AssertUnwindSafe;
+use std::pin::Pin;
+use std::sync::Arc;
+use std::task::{Context, Poll};
+use std::time::Duration;
+
+use futures_util::FutureExt;
+use http::{Request, Response};
+use tokio::sync::{OwnedSemaphorePermit, Semaphore, watch};
+use tonic::Status;
+use tonic::body::Body;
+use tower::{Layer, Service};
+use tracing::Instrument;
+
+use super::status;
+use auth::Credentials;
+use methods::{Kind, Method, Methods};
+
+/// What the layer needs to know.
+pub struct Front {
+    /// Who may call.
+    pub credentials: Credentials,
+    /// The calls of the contract.
+    pub methods: Methods,
+    /// The longest that a unary call may take.
+    pub longest: Duration,
+    /// The largest message that is read, in bytes.
+    pub message: usize,
+    /// Room for unary calls at work.
+    pub room: Arc<Semaphore>,
+    /// True when the server is being shut down.
+    pub drain: watch::Receiver<bool>,
+}
+
+impl Front {
+    /// Lets a call in, and notes whose it is.
+    fn admit(
+        &self,
+        method: Method,
+        request: &mut Request<Body>,
+    ) -> Result<Option<OwnedSemaphorePermit>, Status> {
+        let operator = self.credentials.operator(request.headers_mut());
+        if method.kind == Kind::Open {
+            return Ok(None);
+        }
+        let operator = operator.ok_or_else(status::unauthenticated)?;
+        tracing::Span::current().record("operator", operator.as_str());
+        request.extensions_mut().insert(operator);
+        if *self.drain.borrow() {
+            return Err(status::draining());
+        }
+        if method.kind != Kind::Unary {
+            return Ok(None);
+        }
+        let room = Arc::clone(&self.room).try_acquire_owned();
+        room.map(Some).map_err(|_| status::overloaded("the server has as many calls at work as it may"))
+    }
+
+    async fn pass<S>(self: Arc<Self>, mut request: Request<Body>, mut inner: S) -> Response<Body>
+    where
+        S: Service<Request<Body>, Response = Response<Body>, Error = Infallible>,
+    {
+        let method = self.methods.find(request.uri().path());
+        let room = match self.admit(method, &mut request) {
+            Ok(room) => room,
+            Err(status) => return status.into_http(),
+        };
+        let limit = (method.kind == Kind::Unary).then(|| deadline::of(request.headers(), self.longest));
+        let work = AssertUnwindSafe(inner.call(request)).catch_unwind();
+        let answer = deadline::within(limit, work).await;
+        drop(room);
+        match answer {
+            None => status::deadline_exceeded().into_http(),
+            Some(Err(_)) => status::internal(&format_args!("{} panicked", method.name)).into_http(),
+            Some(Ok(Ok(response))) if method.kind == Kind::Open => response,
+            Some(Ok(Ok(response))) => complete::complete(response, self.message),
+        }
+    }
+}
+
+/// Puts a [`Front`] before the services.
+#[derive(Clone)]
+pub struct FrontLayer(pub Arc<Front>);
+
+impl<S> Layer<S> for FrontLayer {
+    type Service = Fronted<S>;
+
+    fn layer(&self, inner: S) -> Fronted<S> {
+        Fronted { front: Arc::clone(&self.0), inner }
+    }
+}
+
+/// Services behind a [`Front`].
+#[derive(Clone)]
+pub struct Fronted<S> {
+    front: Arc<Front>,
+    inner: S,
+}
+
+impl<S> Service<Request<Body>> for Fronted<S>
+where
+    S: Service<Request<Body>, Response = Response<Body>, Error = Infallible> + Clone + Send + 'static,
+    S::Future: Send,
+{
+    type Response = Response<Body>;
+    type Error = Infallible;
+    type Future = Pin<Box<dyn Future<Output = Result<Response<Body>, Infallible>> + Send>>;
+
+    fn poll_ready(&mut self, cx: &mut Context<'_>) -> Poll<Result<(), Infallible>> {
+        self.inner.poll_ready(cx)
+    }
+
+    fn call(&mut self, request: Request<Body>) -> Self::Future {
+        // The clone that was polled ready is the one to be called.
+        let next = self.inner.clone();
+        let inner = std::mem::replace(&mut self.inner, next);
+        let method = self.front.methods.find(request.uri().path());
+        // Nothing of the message and no credentials: a span is read by more people than a message is.
+        let span = tracing::info_span!(
+            "rpc",
+            method = method.name,
+            operator = tracing::field::Empty,
+            status = tracing::field::Empty
+        );
+        let front = Arc::clone(&self.front);
+        let work = async move {
+            let response = front.pass(request, inner).await;
+            let code = response.headers().get(Status::GRPC_STATUS).and_then(|code| code.to_str().ok());
+            tracing::Span::current().record("status", code.unwrap_or("0"));
+            Ok(response)
+        };
+        Box::pin(work.instrument(span))
+    }
+}

@@ -1,0 +1,19 @@
+//! The service as callers see it: gRPC in, gRPC out. Handlers read, call and answer; they decide nothing.
+//!
+//! What is absent, on purpose: rules (they are in `rules`), storage (behind `tables`), and any card that has not come
+//! out of a view made for its reader.
+
+mod actions;
+mod layers;
+mod parse;
+mod pivot;
+mod render;
+mod request;
+pub mod server;
+mod settlements;
+mod status;
+mod tables;
+mod watching;
+
+pub use layers::auth::{TokenFault, Tokens};
+pub use server::{ServeConfig, ServeError, serve};

@@ -1,0 +1,213 @@
+//! Puts the services together and serves them until the shutdown, and then to a clean end.
+
+use std::future::Future;
+use std::net::SocketAddr;
+use std::sync::Arc;
+use std::time::Duration;
+
+use tables::Tables;
+use thiserror::Error;
+use tokio::net::TcpListener;
+use tokio::sync::{Semaphore, watch};
+use tonic::server::NamedService;
+use tonic::transport::Server;
+use tonic::transport::server::TcpIncoming;
+use tonic_health::ServingStatus;
+use tonic_health::server::HealthReporter;
+
+use super::actions::Actions;
+use super::layers::auth::{Credentials, Tokens};
+use super::layers::methods::Methods;
+use super::layers::{Front, FrontLayer};
+use super::pivot::Pivots;
+use super::settlements::Settlements;
+use super::tables::TablesOfOperators;
+use super::watching::Watching;
+use crate::pb;
+use crate::pb::v1::action_service_server::ActionServiceServer;
+use crate::pb::v1::pivot_service_server::PivotServiceServer;
+use crate::pb::v1::settlement_service_server::SettlementServiceServer;
+use crate::pb::v1::table_service_server::TableServiceServer;
+
+/// How the server meets its callers.
+#[derive(Clone, Debug)]
+pub struct ServeConfig {
+    /// The tokens of the operators. Without any, everybody is the operator `dev`; that is for loopback only.
+    pub tokens: Option<Tokens>,
+    /// The longest that a unary call may take, whatever deadline its caller asks for.
+    pub longest_call: Duration,
+    /// The largest message that is read, in bytes.
+    pub largest_message: usize,
+    /// So many unary calls are at work at once; more are refused, to be repeated soon.
+    pub calls_at_once: usize,
+    /// So many calls and streams a connection.
+    pub streams_per_connection: u32,
+    /// How long a watched table is quiet before a heartbeat.
+    pub heartbeat: Duration,
+    /// How long running calls and streams may take to end at a shutdown.
+    pub drain: Duration,
+}
+
+impl Default for ServeConfig {
+    fn default() -> ServeConfig {
+        ServeConfig {
+            tokens: None,
+            longest_call: Duration::from_secs(10),
+            largest_message: 256 * 1024,
+            calls_at_once: 4096,
+            streams_per_connection: 16_384,
+            heartbeat: Duration::from_secs(15),
+            drain: Duration::from_secs(10),
+        }
+    }
+}
+
+/// Why a server does not serve.
+#[derive(Debug, Error)]
+pub enum ServeError {
+    /// Anybody who reaches the address could play with everybody's money.
+    #[error(
+        "{0} can be reached from elsewhere: that needs a token file; without one only loopback is served"
+    )]
+    NoTokens(SocketAddr),
+    /// The listener.
+    #[error("the listener fails: {0}")]
+    Listener(#[from] std::io::Error),
+    /// The transport.
+    #[error("the transport fails: {0}")]
+    Transport(#[from] tonic::transport::Error),
+    /// The contract that was built in is broken.
+    #[error("the built-in contract cannot be read: {0}")]
+    Contract(Box<dyn std::error::Error + Send + Sync>),
+}
+
+/// Serves the tables on this listener until `shutdown` is there; then says NOT_SERVING, ends all streams with a
+/// go-away, lets running calls finish, and returns within the configured time.
+///
+/// # Errors
+/// [`ServeError`]
+pub async fn serve<F>(
+    config: ServeConfig,
+    tables: Tables,
+    listener: TcpListener,
+    shutdown: F,
+) -> Result<(), ServeError>
+where
+    F: Future<Output = ()> + Send + 'static,
+{
+    let address = listener.local_addr()?;
+    if config.tokens.is_none() && !address.ip().is_loopback() {
+        return Err(ServeError::NoTokens(address));
+    }
+    let (drain, draining) = watch::channel(false);
+    let (health, health_service) = tonic_health::server::health_reporter();
+    set_health(&health, ServingStatus::Serving).await;
+    let reflection = tonic_reflection::server::Builder::configure()
+        .register_encoded_file_descriptor_set(pb::DESCRIPTOR)
+        .register_encoded_file_descriptor_set(tonic_health::pb::FILE_DESCRIPTOR_SET)
+        .include_reflection_service(false)
+        .build_v1()
+        .map_err(|error| ServeError::Contract(error.into()))?;
+    let front = front(&config, draining.clone())?;
+    let services = Services { config: &config, tables, draining: draining.clone() };
+    let router = Server::builder()
+        .http2_keepalive_interval(Some(Duration::from_secs(30)))
+        .http2_keepalive_timeout(Some(Duration::from_secs(20)))
+        .max_concurrent_streams(Some(config.streams_per_connection))
+        .layer(FrontLayer(Arc::new(front)))
+        .add_service(health_service)
+        .add_service(reflection)
+        .add_service(services.tables())
+        .add_service(services.actions())
+        .add_service(services.pivots())
+        .add_service(services.settlements());
+    let incoming = TcpIncoming::from(listener).with_nodelay(Some(true));
+    tracing::info!(%address, "serving");
+    let served = router.serve_with_incoming_shutdown(incoming, async move {
+        shutdown.await;
+        tracing::info!("draining");
+        go_unhealthy(health).await;
+        // Every stream and every new call looks at this.
+        drain.send_replace(true);
+    });
+    tokio::select! {
+        served = served => Ok(served?),
+        () = overdue(draining, config.drain) => {
+            tracing::warn!("some calls did not end in time");
+            Ok(())
+        }
+    }
+}
+
+fn front(config: &ServeConfig, drain: watch::Receiver<bool>) -> Result<Front, ServeError> {
+    let contract = |error: &str| ServeError::Contract(error.into());
+    Ok(Front {
+        credentials: Credentials::new(config.tokens.clone()).ok_or_else(|| contract("no developer"))?,
+        methods: Methods::of_contract().map_err(|error| ServeError::Contract(error.into()))?,
+        longest: config.longest_call,
+        message: config.largest_message,
+        room: Arc::new(Semaphore::new(config.calls_at_once)),
+        drain,
+    })
+}
+
+/// The services of the contract.
+struct Services<'a> {
+    config: &'a ServeConfig,
+    tables: Tables,
+    draining: watch::Receiver<bool>,
+}
+
+impl Services<'_> {
+    fn tables(&self) -> TableServiceServer<TablesOfOperators> {
+        let watching = Watching { drain: self.draining.clone(), heartbeat: self.config.heartbeat };
+        TableServiceServer::new(TablesOfOperators { tables: self.tables.clone(), watching })
+            .max_decoding_message_size(self.config.largest_message)
+    }
+
+    fn actions(&self) -> ActionServiceServer<Actions> {
+        ActionServiceServer::new(Actions { tables: self.tables.clone() })
+            .max_decoding_message_size(self.config.largest_message)
+    }
+
+    fn pivots(&self) -> PivotServiceServer<Pivots> {
+        PivotServiceServer::new(Pivots { tables: self.tables.clone() })
+            .max_decoding_message_size(self.config.largest_message)
+    }
+
+    fn settlements(&self) -> SettlementServiceServer<Settlements> {
+        SettlementServiceServer::new(Settlements { tables: self.tables.clone() })
+            .max_decoding_message_size(self.config.largest_message)
+    }
+}
+
+/// The names under which health is told; the empty one is the whole server.
+const HEALTH: [&str; 5] = [
+    "",
+    <TableServiceServer<TablesOfOperators> as NamedService>::NAME,
+    <ActionServiceServer<Actions> as NamedService>::NAME,
+    <PivotServiceServer<Pivots> as NamedService>::NAME,
+    <SettlementServiceServer<Settlements> as NamedService>::NAME,
+];
+
+async fn set_health(health: &HealthReporter, status: ServingStatus) {
+    for name in HEALTH {
+        health.set_service_status(name, status).await;
+    }
+}
+
+/// Tells whoever watches the health, and ends his stream: an open one would hold the server up.
+async fn go_unhealthy(mut health: HealthReporter) {
+    set_health(&health, ServingStatus::NotServing).await;
+    for name in HEALTH {
+        health.clear_service_status(name).await;
+    }
+}
+
+/// When what is left is not waited for any longer.
+async fn overdue(mut draining: watch::Receiver<bool>, longest: Duration) {
+    if draining.wait_for(|drain| *drain).await.is_err() {
+        std::future::pending::<()>().await;
+    }
+    tokio::time::sleep(longest).await;
+}

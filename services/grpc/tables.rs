@@ -1,0 +1,184 @@
+//! Tables, their seats, and watching them.
+
+use tables::{OperatorId, Tables};
+use tonic::{Request, Response, Status};
+
+use super::parse::{seats, tables as parse};
+use super::render::{answer, table as render};
+use super::request::open;
+use super::status;
+use super::watching::{Messages, Watching};
+use crate::pb::v1;
+use crate::pb::v1::table_service_server::TableService;
+
+/// A filtered list looks at so many tables for one page, and may then return fewer than asked for.
+const LOOKED_AT: usize = 5_000;
+
+/// The service.
+pub struct TablesOfOperators {
+    /// What it acts on.
+    pub tables: Tables,
+    /// What it watches with.
+    pub watching: Watching,
+}
+
+impl TablesOfOperators {
+    async fn page(&self, operator: &OperatorId, page: parse::Page) -> Result<v1::ListTablesResponse, Status> {
+        let (mut tables, mut after, mut looked_at) = (Vec::new(), page.after, 0);
+        loop {
+            let read = self.tables.store().tables(operator, after, page.size + 1).await;
+            let rows = read.map_err(|error| status::store(&error))?;
+            for (key, stored) in rows.iter().take(page.size) {
+                let table = &stored.table;
+                let state = render::state(&table.life, &table.stops);
+                if page.states.contains(&state) && page.game.is_none_or(|g| g == table.config.game) {
+                    tables.push(render::summary(key.table, table));
+                }
+                (after, looked_at) = (Some(key.table), looked_at + 1);
+                if tables.len() == page.size {
+                    break;
+                }
+            }
+            let last_row = rows.last().map(|(key, _)| key.table);
+            let more = after.is_some() && last_row != after;
+            if !more || tables.len() == page.size || looked_at >= LOOKED_AT {
+                let token = after.filter(|_| more).map(|last| page.token(last));
+                return Ok(v1::ListTablesResponse { tables, next_page_token: token.unwrap_or_default() });
+            }
+        }
+    }
+}
+
+#[tonic::async_trait]
+impl TableService for TablesOfOperators {
+    async fn create_table(
+        &self,
+        request: Request<v1::CreateTableRequest>,
+    ) -> Result<Response<v1::CreateTableResponse>, Status> {
+        let (operator, message) = open(request)?;
+        parse::create_table(&message)?.make(&self.tables, &operator).await
+    }
+
+    async fn get_table(
+        &self,
+        request: Request<v1::GetTableRequest>,
+    ) -> Result<Response<v1::GetTableResponse>, Status> {
+        let (operator, message) = open(request)?;
+        let (key, viewer) = parse::get_table(&operator, &message)?;
+        let table = self.tables.read(&key).await.map_err(status::failed)?;
+        Ok(Response::new(v1::GetTableResponse { table: Some(render::table(key.table, &table, &viewer)) }))
+    }
+
+    async fn list_tables(
+        &self,
+        request: Request<v1::ListTablesRequest>,
+    ) -> Result<Response<v1::ListTablesResponse>, Status> {
+        let (operator, message) = open(request)?;
+        let page = parse::list_tables(&operator, &message)?;
+        self.page(&operator, page).await.map(Response::new)
+    }
+
+    async fn update_table(
+        &self,
+        request: Request<v1::UpdateTableRequest>,
+    ) -> Result<Response<v1::UpdateTableResponse>, Status> {
+        let (operator, message) = open(request)?;
+        parse::update_table(&operator, &message)?.make(&self.tables, answer::update_table).await
+    }
+
+    async fn pause_table(
+        &self,
+        request: Request<v1::PauseTableRequest>,
+    ) -> Result<Response<v1::PauseTableResponse>, Status> {
+        let (operator, message) = open(request)?;
+        parse::pause_table(&operator, &message)?.make(&self.tables, answer::pause_table).await
+    }
+
+    async fn resume_table(
+        &self,
+        request: Request<v1::ResumeTableRequest>,
+    ) -> Result<Response<v1::ResumeTableResponse>, Status> {
+        let (operator, message) = open(request)?;
+        parse::resume_table(&operator, &message)?.make(&self.tables, answer::resume_table).await
+    }
+
+    async fn close_table(
+        &self,
+        request: Request<v1::CloseTableRequest>,
+    ) -> Result<Response<v1::CloseTableResponse>, Status> {
+        let (operator, message) = open(request)?;
+        parse::close_table(&operator, &message)?.make(&self.tables, answer::close_table).await
+    }
+
+    async fn seat_player(
+        &self,
+        request: Request<v1::SeatPlayerRequest>,
+    ) -> Result<Response<v1::SeatPlayerResponse>, Status> {
+        let (operator, message) = open(request)?;
+        seats::seat_player(&operator, &message)?.make(&self.tables, answer::seat_player).await
+    }
+
+    async fn stand_up(
+        &self,
+        request: Request<v1::StandUpRequest>,
+    ) -> Result<Response<v1::StandUpResponse>, Status> {
+        let (operator, message) = open(request)?;
+        seats::stand_up(&operator, &message)?.make(&self.tables, answer::stand_up).await
+    }
+
+    async fn sit_out(
+        &self,
+        request: Request<v1::SitOutRequest>,
+    ) -> Result<Response<v1::SitOutResponse>, Status> {
+        let (operator, message) = open(request)?;
+        seats::sit_out(&operator, &message)?.make(&self.tables, answer::sit_out).await
+    }
+
+    async fn sit_in(
+        &self,
+        request: Request<v1::SitInRequest>,
+    ) -> Result<Response<v1::SitInResponse>, Status> {
+        let (operator, message) = open(request)?;
+        seats::sit_in(&operator, &message)?.make(&self.tables, answer::sit_in).await
+    }
+
+    async fn add_chips(
+        &self,
+        request: Request<v1::AddChipsRequest>,
+    ) -> Result<Response<v1::AddChipsResponse>, Status> {
+        let (operator, message) = open(request)?;
+        seats::add_chips(&operator, &message)?.make(&self.tables, answer::add_chips).await
+    }
+
+    async fn set_preferences(
+        &self,
+        request: Request<v1::SetPreferencesRequest>,
+    ) -> Result<Response<v1::SetPreferencesResponse>, Status> {
+        let (operator, message) = open(request)?;
+        seats::set_preferences(&operator, &message)?.make(&self.tables, answer::set_preferences).await
+    }
+
+    type WatchTableStream = Messages<v1::WatchTableResponse>;
+
+    async fn watch_table(
+        &self,
+        request: Request<v1::WatchTableRequest>,
+    ) -> Result<Response<Self::WatchTableStream>, Status> {
+        let (operator, message) = open(request)?;
+        let watch = parse::watch_table(&operator, &message)?;
+        let message = |message| v1::WatchTableResponse { message: Some(message) };
+        self.watching.start(&self.tables, watch, message).await.map(Response::new)
+    }
+
+    type WatchTablesStream = Messages<v1::WatchTablesResponse>;
+
+    async fn watch_tables(
+        &self,
+        request: Request<v1::WatchTablesRequest>,
+    ) -> Result<Response<Self::WatchTablesStream>, Status> {
+        let (operator, message) = open(request)?;
+        let watch = parse::watch_tables(&operator, &message)?;
+        let message = |message| v1::WatchTablesResponse { message: Some(message) };
+        self.watching.start(&self.tables, watch, message).await.map(Response::new)
+    }
+}
