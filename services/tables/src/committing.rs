@@ -7,6 +7,7 @@ use std::time::Duration;
 use rules::event::{Event, StopScope};
 use rules::invariant::Broken;
 use rules::{Ask, Command, Millis, Table};
+use tokio::runtime::Handle;
 use tokio::time::sleep;
 
 use crate::clocks::{Alarm, Uncredited};
@@ -111,30 +112,31 @@ impl Core {
         commit(key, Some(before.token), draft, settlements)
     }
 
-    /// Commits. It goes on in a task of its own, so that a caller who hangs up leaves no commit that nobody publishes.
+    /// Commits. If the caller hangs up meanwhile it goes on in a task of its own, so that there is no commit of which
+    /// neither watchers nor clocks hear.
     pub(crate) async fn commit(self: &Arc<Core>, commit: Commit) -> Result<Fate, StoreError> {
-        let core = Arc::clone(self);
-        let task = tokio::spawn(async move { core.see_through(commit).await });
-        let died = |error| StoreError::Unknown(format!("the task of the commit died: {error}"));
-        task.await.map_err(died)?
+        let mut errand = Errand { core: Arc::clone(self), commit: Arc::new(commit), open: true };
+        let fate = self.see_through(&errand.commit, None).await;
+        errand.open = false;
+        fate
     }
 
-    async fn see_through(&self, commit: Commit) -> Result<Fate, StoreError> {
-        let mut doubt = None;
+    /// `doubt`: an earlier try may have come through, and why that is not known.
+    async fn see_through(&self, commit: &Commit, mut doubt: Option<String>) -> Result<Fate, StoreError> {
         let mut pause = FIRST_PAUSE;
         for _ in 0..TRIES {
             match self.store.commit(commit.clone()).await {
                 Ok(Outcome::Committed { .. }) => return Ok(self.done(commit)),
-                // An earlier try may have come through after all, and then this is what its repetition meets.
-                Ok(outcome) if doubt.is_some() => match self.find(&commit).await {
+                // What the repetition of a commit meets that has come through after all.
+                Ok(outcome) if doubt.is_some() => match self.find(commit).await {
                     Ok(Found::Done) => return Ok(self.done(commit)),
-                    Ok(Found::Overtaken | Found::Nothing) => return Ok(self.fate(&commit, outcome)),
+                    Ok(Found::Overtaken | Found::Nothing) => return Ok(self.fate(commit, outcome)),
                     Err(error) => doubt = Some(error.to_string()),
                 },
-                Ok(outcome) => return Ok(self.fate(&commit, outcome)),
+                Ok(outcome) => return Ok(self.fate(commit, outcome)),
                 Err(StoreError::Unknown(why)) => {
                     doubt = Some(why);
-                    if let Ok(Found::Done) = self.find(&commit).await {
+                    if let Ok(Found::Done) = self.find(commit).await {
                         return Ok(self.done(commit));
                     }
                     // Else the same commit once more: its token keeps it from being done twice.
@@ -178,11 +180,12 @@ impl Core {
     }
 
     /// What follows a commit, and nothing before it.
-    fn done(&self, commit: Commit) -> Fate {
-        let Commit { key, token, table, events, due, .. } = commit;
-        self.recent.put(&key, Stored { token, table: Arc::clone(&table) });
-        self.feed.publish(&key, Published { token, events: events.into(), table });
-        if let Some(at) = due {
+    fn done(&self, commit: &Commit) -> Fate {
+        let (token, table) = (commit.token, &commit.table);
+        self.recent.put(&commit.key, Stored { token, table: Arc::clone(table) });
+        let step = || Published { token, events: commit.events.clone().into(), table: Arc::clone(table) };
+        self.feed.publish(&commit.key, step);
+        if let Some(at) = commit.due {
             self.alarm.ring_for(at);
         }
         Fate::Done
@@ -203,6 +206,29 @@ impl Core {
             self.commit(self.next(key, at, draft)).await?;
         }
         Ok(())
+    }
+}
+
+/// A commit on its way. Dropped before its end it is seen through all the same.
+struct Errand {
+    core: Arc<Core>,
+    commit: Arc<Commit>,
+    open: bool,
+}
+
+impl Drop for Errand {
+    fn drop(&mut self) {
+        // Without a runtime the process is ending, and nobody is left to hear of it.
+        let Some(runtime) = self.open.then(|| Handle::try_current().ok()).flatten() else {
+            return;
+        };
+        let (core, commit) = (Arc::clone(&self.core), Arc::clone(&self.commit));
+        runtime.spawn(async move {
+            let doubt = Some("the caller went away".to_owned());
+            if let Err(error) = core.see_through(&commit, doubt).await {
+                tracing::warn!(table = %commit.key, %error, "a commit whose caller went away");
+            }
+        });
     }
 }
 

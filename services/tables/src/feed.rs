@@ -72,12 +72,13 @@ impl Feed {
         Feed { rings: Mutex::default(), limits }
     }
 
-    /// Hands a committed step to the table's watchers. Never blocks.
-    pub fn publish(&self, key: &TableKey, step: Published) {
-        let rings = self.lock();
-        if let Some(ring) = rings.by_table.get(key) {
+    /// Hands a committed step to the table's watchers, if there are any. Never blocks.
+    pub fn publish(&self, key: &TableKey, step: impl FnOnce() -> Published) {
+        // Waking thousands of watchers takes its time: not under the lock that all tables share.
+        let sender = self.lock().by_table.get(key).map(|ring| ring.sender.clone());
+        if let Some(sender) = sender {
             // An error says that nobody listens, which is no error.
-            let _ = ring.sender.send(Arc::new(step));
+            let _ = sender.send(Arc::new(step()));
         }
     }
 

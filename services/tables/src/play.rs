@@ -234,7 +234,7 @@ impl Tables {
                     Draft { events, after: Arc::new(after), request: None, not_before: None },
                     accepted,
                 ),
-                // Only of turns is it remembered who decided what; everything else goes through `ask`.
+                // Not a turn at all: only of turns is it remembered who decided what. Nothing is committed.
                 None => refused(Refusal::NotYourTurn { seats: rules::SeatSet::EMPTY }, table),
             }
         };

@@ -150,7 +150,8 @@ impl Watcher {
             }
         }
         let next = self.page.pop_front().filter(|entry| entry.version == self.last.version + 1);
-        let folded = next.and_then(|entry| Some((fold(self.last.table.as_deref(), &entry)?, entry.events)));
+        let folded =
+            next.and_then(|entry| Some((fold(self.last.table.as_deref().cloned(), &entry)?, entry.events)));
         match folded {
             Some((table, events)) => self.tell(events, Arc::new(table)),
             None => self.compact().await,
@@ -223,7 +224,7 @@ async fn state_at(store: &dyn Store, key: &TableKey, version: u64) -> Result<Opt
             return Ok(None);
         }
         for entry in &page {
-            table = fold(table.as_ref(), entry);
+            table = fold(table, entry);
             if table.is_none() {
                 return Ok(None);
             }
@@ -232,10 +233,9 @@ async fn state_at(store: &dyn Store, key: &TableKey, version: u64) -> Result<Opt
 }
 
 /// The state after one more commit; `None` if it does not follow.
-fn fold(before: Option<&Table>, entry: &Entry) -> Option<Table> {
+fn fold(before: Option<Table>, entry: &Entry) -> Option<Table> {
     let table = match before {
-        Some(before) => {
-            let mut table = before.clone();
+        Some(mut table) => {
             table.apply(&entry.events);
             table
         }

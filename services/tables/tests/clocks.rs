@@ -221,12 +221,12 @@ async fn r8_4_an_outage_is_given_back_once_and_before_any_time_out() {
     let (key, idle) = (two_players(&tables, 1).await, open(&tables, 2).await);
     sleep(Duration::from_secs(3)).await;
     deal(&tables, &key).await;
-    let before = tables.read(&key).await.unwrap().due().unwrap().0;
+    let before = deadline(&tables.read(&key).await.unwrap());
     assert_eq!(before, START + Millis(48_500));
     // The service goes away at 10 s and is back at 100 s, with the deadline long gone.
     sleep(Duration::from_secs(97)).await;
     assert_eq!(credit_outages(&tables).await.unwrap(), 1);
-    let after = tables.read(&key).await.unwrap().due().unwrap().0;
+    let after = deadline(&tables.read(&key).await.unwrap());
     assert_eq!(after, before + Millis::seconds(90));
     assert_eq!(tables.read(&idle).await.unwrap().version, 1, "no clock, nothing to give back");
     // Once: whoever starts next finds nothing to do.
@@ -248,17 +248,17 @@ async fn r8_4_a_table_that_cannot_be_credited_is_credited_before_its_time_out() 
     let key = two_players(&tables, 1).await;
     sleep(Duration::from_secs(3)).await;
     deal(&tables, &key).await;
-    let before = tables.read(&key).await.unwrap().due().unwrap().0;
+    let before = deadline(&tables.read(&key).await.unwrap());
     sleep(Duration::from_secs(97)).await;
     store.broken.lock().unwrap().insert(key.clone());
     let _running = start(&tables);
     sleep(Duration::from_secs(5)).await;
     let table = tables.read(&key).await.unwrap();
-    assert_eq!(table.due().unwrap().0, before);
+    assert_eq!(deadline(&table), before);
     store.broken.lock().unwrap().clear();
     sleep(Duration::from_secs(15)).await;
     let table = tables.read(&key).await.unwrap();
-    assert_eq!(table.due().unwrap().0, before + Millis::seconds(90));
+    assert_eq!(deadline(&table), before + Millis::seconds(90));
     assert!(table.running_hand().is_some(), "no time-out came before");
     assert!(clock.now() < before + Millis::seconds(90));
 }
@@ -272,7 +272,7 @@ async fn r8_2_an_action_in_the_last_moment_comes_before_the_time_out() {
     let mut watcher = tables.watch(&key, None).await.unwrap();
     wait_for(&mut watcher, &clock, started).await;
     let table = tables.read(&key).await.unwrap();
-    let (deadline, _) = table.due().unwrap();
+    let deadline = deadline(&table);
     let left = deadline - clock.now();
     sleep(Duration::from_millis(left.0)).await;
     assert_eq!(clock.now(), deadline);

@@ -10,7 +10,9 @@ use common::faulty::{Fault, Faulty};
 use common::*;
 use rules::event::{Event, StopScope};
 use rules::{Action, Chips, Millis};
-use tables::{Clock, Commit, Message, Outcome, PlayError, SettlementKind, Store, StoreError, Token};
+use tables::{
+    Clock, Commit, Message, Outcome, PlayError, SettlementBody, SettlementKind, Store, StoreError, Token,
+};
 use tokio::time::timeout;
 
 #[tokio::test(start_paused = true)]
@@ -164,6 +166,12 @@ async fn r10_3_a_table_whose_books_do_not_balance_voids_its_hand_and_stops() {
     let records = store.settlements(&key.operator, &Default::default(), None, 100).await.unwrap();
     let (_, void) = records.last().unwrap();
     assert_eq!((void.kind, void.hand()), (SettlementKind::Void, Some(1)));
+    let SettlementBody::Void { refunds, .. } = &void.body else {
+        panic!("not a void: {void:?}");
+    };
+    let refunds: Vec<(&str, u64)> =
+        refunds.iter().map(|(_, player, chips)| (player.as_str(), chips.0)).collect();
+    assert_eq!(refunds, [("ann", 1), ("bob", 2)], "rules 10.1: the blinds go back");
     assert!(matches!(watcher.next().await, Some(Message::Commit { .. })), "those who watch are told");
     // From now on it refuses to go on, and writes nothing more.
     clock.advance(Millis::minutes(1));

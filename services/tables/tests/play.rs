@@ -162,7 +162,7 @@ async fn r8_2_a_decision_counts_by_when_it_was_received() {
     let tables = tables(store);
     let key = dealt(&tables, &clock, 1).await;
     let table = tables.read(&key).await.unwrap();
-    let (deadline, _) = table.due().expect("a clock runs");
+    let deadline = deadline(&table);
     clock.advance(deadline - clock.now() + Millis::seconds(5));
     let late = tables.decide_turn(&key, act(&table, Action::Call), deadline + Millis(1)).await;
     assert!(matches!(refusal(late), Refusal::ClockRanOut { .. }));

@@ -157,3 +157,9 @@ pub fn act(table: &Table, action: Action) -> Ask {
     let (player, hand, turn) = to_act(table);
     Ask::Act { player, hand, turn, action }
 }
+
+/// Until when an action of the running turn counts, grace included (rules 8.2).
+pub fn deadline(table: &Table) -> Millis {
+    let prompt = table.running_hand().and_then(|hand| hand.prompt).expect("somebody is asked");
+    prompt.bank_until + table.config.clocks.grace
+}
