@@ -5,7 +5,7 @@ use rules::{Ask, Card, Command, Deck, Hand, SeatNo};
 
 use super::Play;
 
-/// The cards that a test names for the coming hands.
+/// The cards that a test names for the coming hand.
 #[derive(Default)]
 pub struct Given {
     holes: Vec<(SeatNo, Vec<Card>)>,

@@ -39,6 +39,9 @@ impl Play {
                     format!("{}ms", bank.0)
                 });
             }
+            ["stacks", stacks @ ..] => self.expect_each(stacks, |play, seat| {
+                play.table.seat(seat).map_or("none".to_owned(), |seat| seat.stack.to_string())
+            }),
             ["next", "hand", time] => {
                 assert_eq!(self.table.next_hand_at, Some(self.now + millis(time)), "{}", self.line);
             }
@@ -82,7 +85,6 @@ impl Play {
         let account =
             |seat: SeatNo| -> Option<&PlayerResult> { self.result().players.iter().find(|p| p.seat == seat) };
         match words {
-            ["stacks", each @ ..] => of(each, &|seat| Some(self.table.seat(seat)?.stack)),
             ["bets", each @ ..] => of(each, &|seat| Some(hand.player(seat)?.bet)),
             ["returned", each @ ..] => of(each, &|seat| Some(hand.player(seat)?.returned)),
             ["wins", each @ ..] => of(each, &|seat| Some(account(seat)?.won)),

@@ -106,6 +106,7 @@ impl Play {
         }
         if matches!(command.ask, Ask::StartHand { .. }) {
             self.log.clear();
+            self.cards = dealing::Given::default();
         }
         self.log.extend(events.iter().cloned());
         self.commit = events;
@@ -122,7 +123,7 @@ impl Play {
         let again = self.table.repeated(command).unwrap_or_else(|| panic!("{}: forgotten", self.line));
         assert_eq!(again.version, self.table.version, "{}", self.line);
         let twice = self.table.decide(command).expect_err("decided twice");
-        let passed = ["TURN_PASSED", "HAND_OVER", "PIVOT_PICKED"];
+        let passed = ["TURN_PASSED", "HAND_OVER", "PIVOT_PICKED", "TABLE_CLOSED"];
         assert!(passed.contains(&twice.reason()), "{}: {twice:?}", self.line);
     }
 

@@ -1,0 +1,369 @@
+//! Rules 9, and 2.9 in play: coming, leaving, sitting out, adding chips, stops.
+
+use rules::event::LeaveReason;
+use rules::table::Life;
+use rules::{Chips, Event, Millis, PlayerId};
+
+use crate::play::{Play, check, play};
+
+/// Who was paid what in the last commit: `1 900 Asked`.
+fn paid(play: &Play) -> Vec<String> {
+    let paid = play.commit.iter().filter_map(|event| match event {
+        Event::PlayerStoodUp { seat, paid, reason, transaction, .. } => {
+            assert_eq!(*reason == LeaveReason::Asked, !transaction.is_empty(), "whose wish it was");
+            Some(format!("{seat} {paid} {reason:?}"))
+        }
+        _ => None,
+    });
+    paid.collect()
+}
+
+/// What became of the chips that were asked for in the last commit: `added 20, returned 30`.
+fn added(play: &Play) -> String {
+    let added = play.commit.iter().find_map(|event| match event {
+        Event::ChipsAdded { added, returned, .. } => Some(format!("added {added}, returned {returned}")),
+        _ => None,
+    });
+    added.unwrap_or_default()
+}
+
+// Pitfall 34: 30 are in the pot; he leaves, folds when his turn comes, and is paid after the hand.
+#[test]
+fn r9_1_who_leaves_folds_on_his_turn_and_his_chips_stay() {
+    let mut hand = play(
+        "table texas nl 5/10
+         seats 1:900 2:900 3:900
+         deal button 1
+         1 raises 30 · 1 leaves · 1 is leaving · 1 leaves -> LEAVING · 2 calls 25 · 3 raises 90",
+    );
+    assert_eq!(paid(&hand), Vec::<String>::new());
+    hand.more("did 1 fold absence · 2 to act · 1 is leaving · 2 folds · over · pots 90 (3) · 1 is gone");
+    assert_eq!(paid(&hand), ["1 870 Asked"]);
+}
+
+#[test]
+fn r9_1_who_leaves_on_his_turn_folds_at_once() {
+    check(
+        "table texas nl 5/10
+         seats 1:900 2:900 3:900
+         deal button 1
+         1 leaves · did 1 fold absence · 2 to act · 1 is leaving · 2 calls 5
+         3 leaves · did 3 fold absence · over · wins 2:20 · 1 is gone · 3 is gone · 2 is in · no next hand",
+    );
+}
+
+#[test]
+fn r9_1_who_leaves_all_in_stays_to_the_showdown() {
+    let mut hand = play(
+        "table texas nl 5/10
+         seats 1:100 2:900 3:900
+         cards 1:AcAd 2:QcQd 3:KcKd board:9s8h7s3c2d
+         deal button 1
+         1 all-in 100 · 1 leaves · 2 calls 95 · 3 folds · over · shown 2 1 · wins 1:210 · 1 is gone",
+    );
+    assert_eq!(paid(&hand), ["1 210 Asked"]);
+    hand.more("2 is in");
+}
+
+// Nobody raises any more: he called, has no turn left, and wins.
+#[test]
+fn r9_1_who_leaves_without_a_turn_left_stays_to_the_showdown() {
+    check(
+        "table texas nl 5/10
+         seats 1:900 2:100 3:900
+         cards 1:AcAd 2:QcQd board:9s8h7s3c2d
+         deal button 1
+         1 raises 100 · 1 leaves · 2 all-in 100 · 3 folds · over · wins 1:210 · 1 is gone",
+    );
+}
+
+#[test]
+fn r9_1_who_folded_is_paid_after_the_settlement() {
+    let mut hand = play(
+        "table texas nl 5/10
+         seats 1:900 2:900 3:900
+         deal button 1
+         1 folds · 1 leaves · 1 is leaving",
+    );
+    hand.more("p9 buys 1 for 100 -> SEAT_TAKEN · 2 folds · 1 is gone · p9 buys 1 for 100 · 1 is in");
+}
+
+#[test]
+fn r9_1_a_new_player_waits_for_the_next_hand() {
+    check(
+        "table texas nl 5/10
+         seats 1:900 2:900 3:900
+         deal button 1
+         p4 buys 4 for 900 posting · dealt 1 2 3 · 4 folds -> NOT_IN_HAND · 1 folds · 2 folds · over · stacks 4:900
+         deal
+         positions 2 3 4 · dealt 1 2 3 4",
+    );
+}
+
+// All leave at once: the last one wins, everybody is paid.
+#[test]
+fn r9_1_everybody_may_leave() {
+    let mut hand = play(
+        "table double nl 5/10
+         seats 1:900 2:900 3:900
+         deal button 1
+         1 calls 10 · 2 calls 5 · 3 checks · 3 leaves · 1 leaves · 2 to pick",
+    );
+    hand.more("2 leaves · over · 1 is gone · 2 is gone · 3 is gone · no next hand");
+    assert_eq!(hand.table.ledger.paid_out, Chips(2700));
+    assert_eq!(hand.table.due(), None);
+}
+
+#[test]
+fn r9_1_leaving_between_hands_pays_at_once() {
+    let mut table = play(
+        "table texas nl 5/10
+         seats 1:900 2:800
+         next hand 3s · 2 leaves · 2 is gone · no next hand",
+    );
+    assert_eq!(paid(&table), ["2 800 Asked"]);
+    table.more("p2 leaves -> NOT_SEATED");
+}
+
+const BUY_IN: &str = "table texas nl 1/2 buy-in 40..200
+     seats 1:180 2:100 3:180
+     deal button 1";
+
+#[test]
+fn r9_2_chips_asked_for_in_a_hand_wait_and_are_trimmed() {
+    let mut hand = play(BUY_IN);
+    hand.more("1 adds 50 · stacks 1:180 · 1 adds 10 -> CHIPS_PENDING · 1 folds · stacks 1:180 · 2 folds · stacks 1:200");
+    assert_eq!(added(&hand), "added 20, returned 30");
+    hand.more("1 adds 1 -> BUY_IN_OUT_OF_RANGE");
+}
+
+#[test]
+fn r9_2_between_hands_at_once_and_only_in_range() {
+    let mut hand = play(BUY_IN);
+    hand.more(
+        "1 folds · 2 folds · stacks 1:180 2:99
+         1 adds 21 -> BUY_IN_OUT_OF_RANGE · 1 adds 0 -> BUY_IN_OUT_OF_RANGE · 1 adds 20 · stacks 1:200
+         2 adds 102 -> BUY_IN_OUT_OF_RANGE · 2 adds 101 · stacks 2:200",
+    );
+    check(
+        "table texas nl 1/2 buy-in 40..200
+         p1 buys 1 for 39 -> BUY_IN_OUT_OF_RANGE · p1 buys 1 for 201 -> BUY_IN_OUT_OF_RANGE
+         p1 buys 1 for 40 · p2 buys 2 for 200",
+    );
+}
+
+// The stack after the hand counts: what would not reach the minimum comes back whole.
+#[test]
+fn r9_2_the_minimum_counts_too() {
+    let lost = "table texas nl 1/2 buy-in 40..200
+         seats 1:180 2:100 3:180
+         cards 1:AcAd 2:QcQd board:9s8h7s3c2d
+         deal button 1
+         1 raises 100 · 2 adds AMOUNT · 2 all-in 100 · 3 folds · over";
+    let mut hand = play(&lost.replace("AMOUNT", "39"));
+    assert_eq!(added(&hand), "added 0, returned 39");
+    hand.more("stacks 2:0 · 2 is out · 2 sits in -> NO_CHIPS · 2 adds 39 -> BUY_IN_OUT_OF_RANGE · 2 adds 40 · 2 is in");
+    let mut hand = play(&lost.replace("AMOUNT", "40"));
+    assert_eq!(added(&hand), "added 40, returned 0");
+    hand.more("stacks 2:40 · 2 is in");
+}
+
+#[test]
+fn r9_2_chips_that_wait_go_back_with_a_player_who_leaves() {
+    let mut hand = play(BUY_IN);
+    hand.more("1 adds 20 · 1 leaves · 2 folds · 1 is gone");
+    assert_eq!(added(&hand), "added 0, returned 20");
+    assert_eq!(paid(&hand), ["1 180 Asked"]);
+}
+
+#[test]
+fn r9_2_who_has_lost_everything_sits_out_until_he_has_chips() {
+    check(
+        "table texas nl 1/2
+         seats 1:100 2:100 3:100
+         cards 1:AcAd 2:QcQd board:9s8h7s3c2d
+         deal button 1
+         1 all-in 100 · 2 all-in 100 · 3 folds · over · 2 is out · next hand 3s
+         deal
+         positions 3 3 1 · dealt 1 3 · 3 to act",
+    );
+}
+
+#[test]
+fn r9_2_who_comes_back_within_the_hour_brings_what_he_left_with() {
+    let left = "table texas nl 1/2 buy-in 40..200 rathole 60m
+         seats 1:180 2:100 3:180
+         cards 1:AcAd 3:QcQd board:9s8h7s3c2d
+         deal button 1
+         1 all-in 180 · 2 folds · 3 all-in 180 · over · stacks 1:361
+         1 leaves · 1 is gone
+         p1 buys 1 for 360 -> BUY_IN_BELOW_LEFT · p1 buys 1 for 40 -> BUY_IN_BELOW_LEFT";
+    play(left).more("p1 buys 1 for 362 -> BUY_IN_OUT_OF_RANGE · p1 buys 5 for 361 · stacks 5:361");
+    play(left).more("wait 3599999ms · p1 buys 1 for 200 -> BUY_IN_BELOW_LEFT · wait 1ms · p1 buys 1 for 200");
+    play(left).more("p9 buys 1 for 40");
+    play(&left.replace(" rathole 60m", "").replace(
+        "p1 buys 1 for 360 -> BUY_IN_BELOW_LEFT · p1 buys 1 for 40 -> BUY_IN_BELOW_LEFT",
+        "p1 buys 1 for 40",
+    ));
+}
+
+#[test]
+fn r9_2_leaving_with_nothing_leaves_nothing_to_bring_back() {
+    let mut table = play(
+        "table texas nl 1/2 buy-in 40..200 rathole 60m
+         seats 1:180 2:100
+         cards 1:AcAd 2:QcQd board:9s8h7s3c2d
+         deal button 2
+         2 all-in 100 · 1 calls 98 · 2 leaves · p2 buys 2 for 40",
+    );
+    assert_eq!(table.table.departed, []);
+    table.more("2 leaves · p2 buys 3 for 41 · 3 leaves");
+    let until = Millis::minutes(60);
+    let last = table.table.departed.last().expect("noted");
+    assert_eq!((last.player.as_str(), last.stack, last.at + until), ("p2", Chips(41), table.now + until));
+}
+
+#[test]
+fn r9_3_the_next_hand_and_the_next_big_blind_are_separate_wishes() {
+    let hand = "table texas nl 1/2
+         seats 1:900 2:900 3:900 4:900
+         deal button 1";
+    play(hand).more(
+        "1 sits out · 1 is in · 4 folds · 1 folds · 2 folds · over · 1 is out
+         deal
+         positions 2 3 4 · dealt 2 3 4",
+    );
+    play(hand).more(
+        "1 sits out next big blind · 4 folds · 1 folds · 2 folds · 1 is in
+         deal
+         positions 2 3 4 · dealt 1 2 3 4 · 1 folds · 2 folds · 3 folds · 1 is in
+         deal
+         1 is out · 1 owes both · positions 3 4 2 · dealt 2 3 4",
+    );
+    // Taken back.
+    play(hand).more(
+        "1 sits out · 1 sits in · 1 sits in -> NOT_SITTING_OUT · 4 folds · 1 folds · 2 folds · 1 is in
+         deal
+         dealt 1 2 3 4",
+    );
+    // Asked between hands, it is done at once.
+    play(hand)
+        .more("4 folds · 1 folds · 2 folds · 1 sits out · 1 is out · 1 sits out -> ALREADY_SITTING_OUT");
+}
+
+#[test]
+fn r9_3_if_too_few_are_left_no_hand_begins() {
+    check(
+        "table texas nl 1/2
+         seats 1:900 2:900
+         deal button 1
+         2 sits out next big blind · 1 sits out next big blind · 1 folds · 1 is in · 2 is in · next hand 3s
+         deal
+         over · 1 is out · 2 is in · no next hand",
+    );
+}
+
+#[test]
+fn r9_4_a_stop_lets_the_hand_finish_and_begins_no_other() {
+    for scope in ["service", "operator", "game", "table", "malfunction"] {
+        let mut table = play(
+            "table texas nl 1/2
+             seats 1:900 2:900
+             deal button 1",
+        );
+        table.more(&format!(
+            "stop {scope} · 1 to act · 1 folds · over · no next hand · deal -> TABLE_STOPPED"
+        ));
+        let stop = &table.table.stops[0];
+        assert_eq!((stop.reason.as_str(), table.table.stops.len()), ("test", 1));
+        table.more(&format!(
+            "p3 buys 3 for 90 · no next hand · resume {scope} · next hand 3s · resume {scope} -> NOT_STOPPED"
+        ));
+        table.more("deal\n running");
+    }
+}
+
+#[test]
+fn r9_4_every_stop_has_to_be_lifted() {
+    check(
+        "table texas nl 1/2
+         seats 1:900 2:900
+         next hand 3s · stop game · no next hand · stop table · resume game · no next hand
+         deal -> TABLE_STOPPED · resume table · next hand 3s",
+    );
+}
+
+#[test]
+fn r9_4_a_table_closes_when_its_hand_is_over() {
+    let mut table = play(
+        "table texas nl 1/2
+         seats 1:900 2:800 3:700
+         deal button 1
+         3 adds 50 · close · running · close -> TABLE_CLOSED · p9 buys 9 for 90 -> TABLE_CLOSED
+         2 adds 5 -> TABLE_CLOSED · 1 folds · 2 folds · over",
+    );
+    assert_eq!(paid(&table), ["1 900 TableClosed", "2 799 TableClosed", "3 751 TableClosed"]);
+    assert_eq!(table.table.life, Life::Closed { reason: "test".to_owned() });
+    assert_eq!(table.table.due(), None);
+    table.more("resume table -> TABLE_CLOSED · expire -> TABLE_CLOSED · 3 shows -> TABLE_CLOSED · deal -> TABLE_CLOSED");
+}
+
+#[test]
+fn r9_4_an_idle_table_closes_at_once() {
+    let table = play("table texas nl 1/2\n seats 1:900 2:800\n close\n 1 is gone · 2 is gone · no next hand");
+    assert_eq!(paid(&table), ["1 900 TableClosed", "2 800 TableClosed"]);
+    assert_eq!(table.table.departed, []);
+}
+
+// Last big blind 1; seats 1, 4 and 6 play on.
+#[test]
+fn r2_9_play_resumes_with_the_next_active_seat_as_big_blind() {
+    check(
+        "table texas nl 1/2
+         seats 1:900 3:900 5:900
+         deal button 3
+         positions 3 5 1 · 3 folds · 5 folds · next hand 3s
+         3 leaves · next hand 3s · 5 leaves · no next hand
+         p4 buys 4 for 900 · next hand 3s · p6 buys 6 for 900
+         deal
+         positions 6 1 4 · dealt 1 4 6",
+    );
+}
+
+// Seat 4 owes both when the others leave; with play resumed he owes nothing, and newcomers wait for nothing.
+#[test]
+fn r2_9_old_debts_are_forgotten() {
+    check(
+        "table texas nl 1/2
+         seats 1:900 2:900 3:900 4:900
+         deal button 1
+         4 sits out · 4 folds · 1 folds · 2 folds
+         deal
+         positions 2 3 1 · 4 owes both · 2 folds · 3 folds · 2 leaves · 3 leaves · no next hand
+         4 sits in · p2 buys 2 for 900
+         deal
+         positions 4 1 2 · dealt 1 2 4 · 4 owes nothing · bets 4:0 1:1 2:2",
+    );
+}
+
+// Play stops in the middle of the session because the loser has no chips left.
+#[test]
+fn r2_9_after_one_of_two_lost_everything() {
+    check(
+        "table texas nl 1/2
+         seats 1:100 2:100
+         cards 1:AcAd 2:QcQd board:9s8h7s3c2d
+         deal button 1
+         positions 1 1 2 · 1 all-in 100 · 2 all-in 100 · over · stacks 1:200 · 2 is out · no next hand
+         p5 buys 5 for 100 · p7 buys 7 for 100 · next hand 3s
+         deal
+         positions 7 1 5 · dealt 1 5 7",
+    );
+}
+
+#[test]
+fn who_sits_where_is_by_name() {
+    let table = play("table texas nl 1/2\n seats 3:90\n Zoe buys any for 100\n Zoe adds 50 · stacks 1:150");
+    let zoe = PlayerId::new("Zoe").expect("a name");
+    assert_eq!(table.table.seat_of(&zoe).map(|seat| seat.number()), Some(1));
+}
