@@ -11,6 +11,8 @@ pub mod difference;
 pub mod evaluation;
 pub mod files;
 pub mod hand;
+pub mod life;
+pub mod player;
 pub mod ranking;
 pub mod record;
 pub mod replay;
