@@ -13,6 +13,7 @@ fn r5_1_the_opening_bet_is_at_least_the_big_blind() {
     );
 }
 
+// Pitfall 3.
 #[test]
 fn r5_1_a_short_all_in_does_not_change_what_a_full_raise_is() {
     check(
@@ -39,6 +40,7 @@ const SHORT_ALL_INS: &str = "table texas nl 5/10
      1 bets 100 · 2 all-in 125 · 3 calls 125 · 4 all-in 200 · 5 calls 200
      1 must call 100 · 1 may raise 300..4990";
 
+// Pitfall 2.
 #[test]
 fn r5_2_short_all_ins_add_up_to_a_full_raise() {
     play(SHORT_ALL_INS)
@@ -46,6 +48,7 @@ fn r5_2_short_all_ins_add_up_to_a_full_raise() {
     play(SHORT_ALL_INS).more("1 raises 300 · 3 must call 175 · 3 may raise 400..4990");
 }
 
+// Pitfall 1.
 #[test]
 fn r5_2_a_limper_may_not_raise_a_short_all_in() {
     check(
@@ -59,6 +62,7 @@ fn r5_2_a_limper_may_not_raise_a_short_all_in() {
     );
 }
 
+// Pitfall 5.
 #[test]
 fn r5_3_an_open_all_in_below_the_big_blind() {
     check(
@@ -83,6 +87,7 @@ fn r5_3_once_raised_to_the_full_bet_the_checker_may_raise() {
     );
 }
 
+// Pitfall 4.
 #[test]
 fn r5_4_the_minimum_raise_does_not_shrink_to_the_opponents_stack() {
     check(
@@ -93,6 +98,7 @@ fn r5_4_the_minimum_raise_does_not_shrink_to_the_opponents_stack() {
     );
 }
 
+// Pitfall 10.
 #[test]
 fn r5_5_the_pot_limit() {
     check(
@@ -117,6 +123,7 @@ fn r5_5_the_pot_limit() {
     );
 }
 
+// Pitfall 6: 600 with a short big blind of 100 (rules 5.5).
 #[test]
 fn r5_5_the_pot_limit_counts_the_chips_that_are_there() {
     check(

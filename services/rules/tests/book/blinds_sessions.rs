@@ -7,10 +7,10 @@ use rules::{SeatNo, SeatSet};
 use crate::blinds_every_table::{check_line_up, walk};
 
 /// Marsaglia's xorshift: the same sessions on every run.
-struct Dice(u64);
+pub struct Dice(pub u64);
 
 impl Dice {
-    fn below(&mut self, sides: u64) -> u64 {
+    pub fn below(&mut self, sides: u64) -> u64 {
         self.0 ^= self.0 << 13;
         self.0 ^= self.0 >> 7;
         self.0 ^= self.0 << 17;

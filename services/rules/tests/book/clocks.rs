@@ -68,6 +68,7 @@ fn r8_1_after_the_pick_the_action_clock_starts_afresh() {
 }
 
 // The last moment is the end of clock, bank and grace: an answer counts then, and the time-out comes after it.
+// Pitfall 33.
 #[test]
 fn r8_2_the_grace_to_the_millisecond() {
     play(HEADS_UP).more("at +45500ms · expire -> NOT_DUE · 1 calls 1 · bank 1:0s");

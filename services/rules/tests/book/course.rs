@@ -32,6 +32,28 @@ fn r1_4_one_card_at_a_time_from_the_left_of_the_button_and_a_burn_before_each_st
     assert_eq!(dealt(&hand), "3 2c 2s 3h | 1 2d 3c 3s | 2 2h 3d 4c | 4h 4s 5c | 5h | 6c");
 }
 
+// A raise of 5/10, the smallest and the largest.
+#[test]
+fn r1_1_both_games_have_three_limits() {
+    for game in ["double", "texas"] {
+        for (limit, range) in [("nl", "20..900"), ("pl", "20..35"), ("fl", "20..20")] {
+            check(&format!(
+                "table {game} {limit} 5/10\n seats 1:900 2:900 3:900\n deal button 1\n 1 may raise {range}"
+            ));
+        }
+    }
+}
+
+#[test]
+fn r1_2_two_to_ten_seats() {
+    check("table texas nl 1/2 max-seats 2\n seats 2:90\n p3 buys 3 for 90 -> NO_SUCH_SEAT");
+    let config = play("table texas nl 1/2 max-seats 10\n seats 10:90").table.config;
+    for seats in [0, 1, 11] {
+        let faults = rules::TableConfig { seats, ..config.clone() }.faults();
+        assert_eq!(faults.iter().map(|f| (f.field, f.rule)).collect::<Vec<_>>(), [("seats", "1.2")]);
+    }
+}
+
 #[test]
 fn r1_2_ten_seats_of_double_holdem_use_38_cards() {
     let mut hand = play(
@@ -60,6 +82,7 @@ fn r1_5_a_player_has_at_most_one_seat_at_a_table() {
     );
 }
 
+// Pitfall 24.
 #[test]
 fn r2_2_heads_up_the_button_acts_first_before_the_flop_and_last_later() {
     check(
@@ -77,6 +100,7 @@ fn r2_2_heads_up_the_button_acts_first_before_the_flop_and_last_later() {
 }
 
 // Seat 4 misses both blinds and posts: 25 of the 35 are his bet, and nothing is left to call.
+// Pitfall 27.
 #[test]
 fn r2_4_the_live_part_is_his_bet_and_the_dead_part_is_not() {
     check(
@@ -99,6 +123,7 @@ fn r2_4_the_live_part_is_his_bet_and_the_dead_part_is_not() {
 }
 
 // The dead 10 are in the main pot whole: no part of them comes back with an uncalled bet.
+// Pitfall 28: a short stack pays the blind before the ante.
 #[test]
 fn r2_5_dead_chips_go_whole_into_the_main_pot() {
     check(
@@ -164,6 +189,7 @@ fn r2_6_a_short_straddle_counts_as_full() {
     );
 }
 
+// Pitfall 6.
 #[test]
 fn r2_7_the_others_call_the_whole_blind_of_a_short_big_blind() {
     check(

@@ -18,6 +18,7 @@ fn r5_6_a_bet_and_three_raises_a_round() {
     );
 }
 
+// Pitfall 9.
 #[test]
 fn r5_6_no_cap_where_the_round_began_with_two_live_players() {
     check(
@@ -81,6 +82,7 @@ fn with(seats: &str, text: &str) {
 }
 
 // The opener 4 called the big blind of 20, the first bet of the round.
+// Pitfall 8.
 #[test]
 fn r5_7_less_than_half_a_bet_does_not_reopen_and_may_be_completed() {
     with(
@@ -94,6 +96,7 @@ fn r5_7_less_than_half_a_bet_does_not_reopen_and_may_be_completed() {
     );
 }
 
+// Pitfall 8.
 #[test]
 fn r5_7_half_a_bet_or_more_counts_as_full() {
     with(

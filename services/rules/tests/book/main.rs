@@ -1,4 +1,6 @@
 //! The rule book as tests: a module a section, a test a rule, named after its number.
+//!
+//! A `Pitfall` with a number is a row of the owner's list of faults that poker software has had.
 
 mod betting;
 mod blinds;
@@ -9,6 +11,7 @@ mod course;
 mod deck;
 mod evaluation;
 mod fixed_limit;
+mod hostile;
 mod malfunction;
 mod pivot;
 mod pivots;

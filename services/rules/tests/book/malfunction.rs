@@ -18,6 +18,7 @@ fn refunds(play: &Play) -> String {
 }
 
 // A shove of 100 against a big blind all-in for 2: 98 came back before the flop, the pivots are being picked.
+// Pitfall 35: each contribution exactly, once.
 #[test]
 fn r10_1_every_contribution_goes_back_to_who_made_it() {
     let mut hand = play(

@@ -50,6 +50,7 @@ fn r4_2_a_pick_is_final() {
     );
 }
 
+// Pitfall 37.
 #[test]
 fn r4_2_who_folded_picks_no_more() {
     play(FLOP).more(
@@ -203,6 +204,7 @@ fn r4_6_who_has_left_without_a_turn_to_bet_stays_with_the_pick_of_the_rules() {
     play(FLOP).more("2 leaves · did 2 fold absence · 3 to pick");
 }
 
+// Pitfall 37.
 #[test]
 fn r4_7_the_pivot_has_its_own_clock_and_no_time_bank() {
     play(FLOP).more(

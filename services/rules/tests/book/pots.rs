@@ -6,6 +6,7 @@ use rules::pots::split;
 use crate::play::{check, play};
 use crate::text::rows;
 
+// Pitfall 11.
 #[test]
 fn r6_1_a_layer_that_only_folded_players_reached_belongs_to_the_one_below() {
     check(
@@ -19,6 +20,7 @@ fn r6_1_a_layer_that_only_folded_players_reached_belongs_to_the_one_below() {
     );
 }
 
+// Pitfall 12.
 #[test]
 fn r6_1_side_pots_and_the_uncalled_bet() {
     check(
@@ -98,6 +100,7 @@ fn r6_2_the_hand_that_does_not_count_breaks_no_tie() {
 
 const ROYAL: &str = "AsKsQsJsTs";
 
+// Pitfalls 15 and 17.
 #[test]
 fn r6_3_odd_chips_go_one_each_to_the_first_winners_left_of_the_button() {
     check(&format!(
@@ -118,6 +121,7 @@ fn r6_3_odd_chips_go_one_each_to_the_first_winners_left_of_the_button() {
     ));
 }
 
+// Pitfall 16.
 #[test]
 fn r6_3_each_pot_is_split_by_itself() {
     check(
@@ -181,6 +185,21 @@ fn r6_3_the_order_of_winners_is_that_of_seats() {
     hand.more("pots 15 (1 2) · wins 2:8 1:7");
 }
 
+// Pitfall 19: seat 2 is the first left of the button, but has no part in the side pot of 51.
+#[test]
+fn r6_3_an_odd_chip_goes_to_a_winner_of_its_pot() {
+    check(
+        "table texas nl 1/2
+         seats 1:900 2:25 3:900 4:900
+         cards 1:TcTd 2:AcAd 3:ThTs board:AsKsQdJd3h
+         deal button 1
+         4 raises 36 · 1 calls 36 · 2 all-in 25 · 3 calls 34
+         3 bets 9 · 4 folds · 1 calls 9 · 3 checks · 1 checks · 3 checks · 1 checks
+         over · pots 100 (1 2 3) + 51 (1 3) · wins 1:75 2:0 3:76",
+    );
+}
+
+// Pitfall 15.
 #[test]
 fn r6_3_exact_splits_stay_exact() {
     let winners: Vec<_> = rules::SeatNo::all().take(3).collect();

@@ -26,6 +26,7 @@ const TWO_POTS: &str = "seats 1:50 2:100 3:900
      1 all-in 50 · 2 all-in 100 · 3 calls 98
      over · pots 150 (1 2 3) + 100 (2 3)";
 
+// Pitfall 22.
 #[test]
 fn r7_1_once_per_hand_and_shared_over_the_pots() {
     check(&format!(
@@ -41,6 +42,7 @@ fn r7_1_once_per_hand_and_shared_over_the_pots() {
     ));
 }
 
+// Pitfall 23.
 #[test]
 fn r7_1_floored_once_before_the_split() {
     check(&format!(
@@ -62,6 +64,7 @@ fn r7_1_floored_once_before_the_split() {
     ));
 }
 
+// Pitfall 21.
 #[test]
 fn r7_1_no_flop_no_drop() {
     check(
@@ -99,6 +102,7 @@ fn r7_1_the_cap_by_players_dealt_in() {
     }
 }
 
+// Pitfall 23.
 #[test]
 fn r7_2_shares_of_the_rake_by_contribution() {
     check(&format!(

@@ -38,6 +38,7 @@ fn r5_8_the_same_action_of_the_same_turn_has_the_same_answer() {
     assert_eq!(hand.table.repeated(&raise), Some(first), "whatever has happened since");
 }
 
+// Pitfall 33.
 #[test]
 fn r5_8_another_action_for_a_past_turn_is_refused() {
     let hand = play(RAISED);

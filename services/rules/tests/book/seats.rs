@@ -100,6 +100,20 @@ fn r9_1_a_new_player_waits_for_the_next_hand() {
     );
 }
 
+// Sat out by the clock in this hand, he may leave; he is paid after it.
+#[test]
+fn r9_1_who_was_sat_out_may_leave() {
+    let mut hand = play(
+        "table texas nl 5/10 timeouts 1
+         seats 1:900 2:900 3:900
+         deal button 1
+         time-out · 1 is out · 1 leaves · 1 is leaving · 2 calls 5 · time-out · 3 is out · 3 leaves · 2 checks
+         over · 1 is gone · 3 is gone",
+    );
+    assert_eq!(paid(&hand), ["1 900 Asked", "3 890 Asked"]);
+    hand.more("wins 2:20 · no next hand");
+}
+
 // All leave at once: the last one wins, everybody is paid.
 #[test]
 fn r9_1_everybody_may_leave() {

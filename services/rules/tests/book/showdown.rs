@@ -10,6 +10,7 @@ const TO_THE_RIVER: &str = "table texas nl 1/2
      1 calls 2 · 2 calls 1 · 3 checks
      2 checks · 3 checks · 1 checks · 2 checks · 3 checks · 1 checks · street river";
 
+// Pitfall 31.
 #[test]
 fn r6_4_the_last_aggressor_of_the_river_shows_first() {
     let mut hand = play(TO_THE_RIVER);
@@ -20,6 +21,7 @@ fn r6_4_the_last_aggressor_of_the_river_shows_first() {
     hand.more("2 checks · 3 bets 10 · 1 calls 10 · 2 folds · over · shown 3 1 · mucked");
 }
 
+// Pitfall 31.
 #[test]
 fn r6_4_without_an_aggressor_the_first_left_of_the_button_shows_first() {
     let mut hand = play(TO_THE_RIVER);

@@ -69,6 +69,11 @@ impl Play {
         }
     }
 
+    /// What panics are to name until the next line.
+    pub fn label(&mut self, line: &str) {
+        line.clone_into(&mut self.line);
+    }
+
     fn statement(&mut self, statement: &str) {
         let (asked, refused) = match statement.split_once("->") {
             Some((asked, reason)) => (asked.trim(), Some(reason.trim())),
@@ -104,7 +109,7 @@ impl Play {
         if let Err(broken) = invariant::check(&self.table) {
             panic!("{}: {broken:?}", self.line);
         }
-        if matches!(command.ask, Ask::StartHand { .. }) {
+        if events.iter().any(|event| matches!(event, Event::HandStarted(_))) {
             self.log.clear();
             self.cards = dealing::Given::default();
         }

@@ -26,7 +26,7 @@ impl Play {
     }
 
     /// The seats whose hands were laid open since the deal.
-    pub(super) fn shown(&self) -> Vec<SeatNo> {
+    pub fn shown(&self) -> Vec<SeatNo> {
         let shown = |event: &Event| match event {
             Event::HandShown { seat, .. } => Some(*seat),
             _ => None,
