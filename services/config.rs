@@ -1,0 +1,234 @@
+//! The settings of the server: defaults, a file, variables and flags, each stronger than the one before.
+
+use std::net::SocketAddr;
+use std::path::{Path, PathBuf};
+
+use config::{Config, File, FileFormat, Value};
+use serde::Deserialize;
+use thiserror::Error;
+
+use crate::telemetry::LogFormat;
+
+/// The defaults, as a file with comments that explains every setting.
+pub const DEFAULTS: &str = include_str!("config/default.toml");
+
+/// The store that is no file.
+const MEMORY: &str = "memory";
+
+/// The settings.
+#[derive(Clone, PartialEq, Eq, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Settings {
+    /// Where to listen.
+    pub listen: SocketAddr,
+    store: String,
+    token_file: String,
+    key_file: String,
+    /// How long running calls get to finish when the server stops, in seconds.
+    pub drain_seconds: u64,
+    /// Bounds.
+    pub limits: Limits,
+    /// The log.
+    pub log: Log,
+}
+
+/// What the server holds at most.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Limits {
+    /// Commits of a table that are kept.
+    pub history: u64,
+    /// The largest message that is read, in bytes.
+    pub message_bytes: usize,
+    /// Calls at work at once.
+    pub calls: usize,
+    /// The longest that a call may take, in seconds.
+    pub call_seconds: u64,
+    /// Open streams.
+    pub watchers: usize,
+    /// Open streams of one table.
+    pub watchers_of_a_table: usize,
+    /// Commits that a watcher may be behind.
+    pub watcher_behind: usize,
+    /// Tables that are kept in memory.
+    pub recent_tables: usize,
+}
+
+/// How the log is written.
+#[derive(Clone, PartialEq, Eq, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Log {
+    /// For people or for machines.
+    pub format: LogFormat,
+    /// How much.
+    pub filter: String,
+}
+
+/// Where the tables live.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub enum Place {
+    /// In memory.
+    Memory,
+    /// In this file.
+    File(PathBuf),
+}
+
+/// Why there are no settings. The texts say what to do.
+#[derive(Debug, Error)]
+pub enum ConfigError {
+    /// A file, variable or flag holds something that is no such setting.
+    #[error(
+        "the settings cannot be used: {0}\n\n`fulcrum serve --print-config` shows all settings with their defaults."
+    )]
+    Unusable(String),
+    /// Anybody could play at the tables.
+    #[error(
+        "{0} can be reached by other machines, and without a token file whoever reaches it may do everything.\n\nGive \
+         each operator a token in a file, one a line (`acme a-long-random-token`), and name it with --token-file; or \
+         listen on 127.0.0.1."
+    )]
+    Unguarded(SocketAddr),
+    /// A number that has to be at least one is none.
+    #[error("the setting {0} has to be at least 1")]
+    Zero(&'static str),
+}
+
+/// A setting that a variable or flag has set: its name in the file, with dots, and its value.
+pub type Override = (&'static str, Value);
+
+impl Settings {
+    /// The settings: the defaults, then the file, then the overrides.
+    ///
+    /// # Errors
+    /// [`ConfigError`]
+    pub fn load(file: Option<&Path>, overrides: Vec<Override>) -> Result<Settings, ConfigError> {
+        let mut layers = Config::builder().add_source(File::from_str(DEFAULTS, FileFormat::Toml));
+        if let Some(path) = file {
+            layers = layers.add_source(File::from(path).format(FileFormat::Toml));
+        }
+        for (name, value) in overrides {
+            layers = layers.set_override(name, value).map_err(unusable)?;
+        }
+        let settings: Settings = layers.build().and_then(Config::try_deserialize).map_err(unusable)?;
+        settings.check()?;
+        Ok(settings)
+    }
+
+    /// Where the tables live.
+    #[must_use]
+    pub fn place(&self) -> Place {
+        if self.store == MEMORY { Place::Memory } else { Place::File(PathBuf::from(&self.store)) }
+    }
+
+    /// The token file, if callers need a token.
+    #[must_use]
+    pub fn token_file(&self) -> Option<&Path> {
+        given(&self.token_file)
+    }
+
+    /// The key file, if one is named.
+    #[must_use]
+    pub fn key_file(&self) -> Option<&Path> {
+        given(&self.key_file)
+    }
+
+    fn check(&self) -> Result<(), ConfigError> {
+        if !self.listen.ip().is_loopback() && self.token_file().is_none() {
+            return Err(ConfigError::Unguarded(self.listen));
+        }
+        if self.store.is_empty() {
+            return Err(ConfigError::Unusable(
+                "the store has no name: give a file, or \"memory\"".to_owned(),
+            ));
+        }
+        let limits = &self.limits;
+        let numbers = [
+            ("limits.history", limits.history == 0),
+            ("limits.message_bytes", limits.message_bytes == 0),
+            ("limits.calls", limits.calls == 0),
+            ("limits.call_seconds", limits.call_seconds == 0),
+            ("limits.watchers", limits.watchers == 0),
+            ("limits.watchers_of_a_table", limits.watchers_of_a_table == 0),
+            ("limits.watcher_behind", limits.watcher_behind == 0),
+            ("limits.recent_tables", limits.recent_tables == 0),
+        ];
+        match numbers.iter().find(|(_, none)| *none) {
+            Some((name, _)) => Err(ConfigError::Zero(name)),
+            None => Ok(()),
+        }
+    }
+}
+
+fn given(path: &str) -> Option<&Path> {
+    (!path.is_empty()).then(|| Path::new(path))
+}
+
+fn unusable(error: config::ConfigError) -> ConfigError {
+    ConfigError::Unusable(error.to_string())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::io::Write;
+
+    fn file(text: &str) -> tempfile::NamedTempFile {
+        let mut file = tempfile::NamedTempFile::new().unwrap();
+        file.write_all(text.as_bytes()).unwrap();
+        file
+    }
+
+    fn load(text: &str, overrides: Vec<Override>) -> Result<Settings, ConfigError> {
+        Settings::load(Some(file(text).path()), overrides)
+    }
+
+    #[test]
+    fn the_defaults_alone_are_enough() {
+        let settings = Settings::load(None, Vec::new()).unwrap();
+        assert_eq!(settings.listen, "127.0.0.1:50051".parse().unwrap());
+        assert_eq!(settings.place(), Place::File("fulcrum.redb".into()));
+        assert_eq!((settings.token_file(), settings.key_file()), (None, None));
+    }
+
+    #[test]
+    fn a_file_is_stronger_than_the_defaults_and_an_override_than_the_file() {
+        let text = "store = \"memory\"\n[log]\nfilter = \"debug\"\n";
+        let settings = load(text, vec![("log.filter", "warn".into())]).unwrap();
+        assert_eq!(settings.place(), Place::Memory);
+        assert_eq!((settings.log.filter.as_str(), settings.log.format), ("warn", LogFormat::Text));
+        let settings = load(text, vec![("store", "a.redb".into())]).unwrap();
+        assert_eq!(settings.place(), Place::File("a.redb".into()));
+    }
+
+    #[test]
+    fn what_is_no_setting_is_named() {
+        for (text, word) in [
+            ("lisen = \"127.0.0.1:1\"", "lisen"),
+            ("listen = \"here\"", "listen"),
+            ("[limits]\nhistory = \"many\"", "history"),
+            ("[limits]\nwatchers = 0", "limits.watchers"),
+            ("[log]\nformat = \"xml\"", "format"),
+            ("store = \"\"", "store"),
+            ("store = ", "TOML"),
+        ] {
+            let error = load(text, Vec::new()).unwrap_err().to_string();
+            assert!(error.contains(word), "{text:?}: {error}");
+        }
+        let error = Settings::load(Some(Path::new("not/there.toml")), Vec::new()).unwrap_err();
+        assert!(error.to_string().contains("not/there.toml"), "{error}");
+    }
+
+    #[test]
+    fn other_machines_are_let_in_with_tokens_only() {
+        for open in ["0.0.0.0:1", "[::]:1", "192.168.0.7:1", "[::ffff:10.0.0.1]:1"] {
+            let error = Settings::load(None, vec![("listen", open.into())]).unwrap_err();
+            assert!(matches!(error, ConfigError::Unguarded(_)), "{open}");
+            assert!(error.to_string().contains("--token-file"));
+            let guarded = vec![("listen", open.into()), ("token_file", "tokens".into())];
+            assert!(Settings::load(None, guarded).is_ok());
+        }
+        for closed in ["127.0.0.1:1", "127.9.9.9:1", "[::1]:1"] {
+            assert!(Settings::load(None, vec![("listen", closed.into())]).is_ok(), "{closed}");
+        }
+    }
+}
