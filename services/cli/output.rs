@@ -1,0 +1,52 @@
+//! The standard output of a command, with a progress bar on the standard error that never gets into it.
+
+use std::io::{self, Write};
+
+use indicatif::{ProgressBar, ProgressStyle};
+
+/// The output.
+#[derive(Clone)]
+pub struct Output {
+    bar: ProgressBar,
+}
+
+impl Output {
+    /// Without a bar.
+    #[must_use]
+    pub fn plain() -> Output {
+        Output { bar: ProgressBar::hidden() }
+    }
+
+    /// With a bar that counts so many hands; it shows itself only if the standard error is a terminal.
+    #[must_use]
+    pub fn with_bar(hands: u64) -> Output {
+        let bar = ProgressBar::new(hands);
+        if let Ok(style) = ProgressStyle::with_template("{bar:40.cyan/dim} {pos}/{len} hands {elapsed:.dim}")
+        {
+            bar.set_style(style);
+        }
+        Output { bar }
+    }
+
+    /// Writes a text.
+    ///
+    /// # Errors
+    /// If it cannot be written; a reader who has gone away is [`io::ErrorKind::BrokenPipe`].
+    pub fn print(&self, text: &str) -> io::Result<()> {
+        self.bar.suspend(|| {
+            let mut out = io::stdout().lock();
+            out.write_all(text.as_bytes())?;
+            out.flush()
+        })
+    }
+
+    /// Counts a hand.
+    pub fn count(&self) {
+        self.bar.inc(1);
+    }
+
+    /// Takes the bar away.
+    pub fn finish(&self) {
+        self.bar.finish_and_clear();
+    }
+}
