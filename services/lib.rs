@@ -1,5 +1,8 @@
-//! Fulcrum.
+//! Fulcrum: poker tables over gRPC. The parts are put together in `cli/node.rs`.
 
+pub mod cli;
+pub mod config;
 pub mod grpc;
 pub mod pb;
 pub mod store;
+pub mod telemetry;

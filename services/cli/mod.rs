@@ -1,0 +1,121 @@
+//! The command line: `serve`, `demo` and `bot`.
+//!
+//! What is absent, on purpose: no command fixes a deck or shows a card to anybody who may not see it. Bots and tellers
+//! are clients like all others; they know what their stream tells them.
+
+mod bot;
+mod cards;
+mod client;
+mod demo;
+mod failure;
+mod follow;
+mod money;
+mod node;
+mod output;
+mod pace;
+mod page;
+mod paint;
+mod player;
+mod room;
+mod serve;
+mod sight;
+mod signals;
+mod story;
+mod strategy;
+mod strength;
+mod teller;
+
+use std::process::ExitCode;
+
+use clap::{Parser, Subcommand};
+use uuid::Uuid;
+
+use crate::telemetry::{self, LogFormat};
+use failure::Failure;
+
+/// How many characters of help fit in a line.
+const HELP_WIDTH: usize = 110;
+
+/// Poker tables for casino operators, over gRPC.
+///
+/// Fulcrum hosts tables of Double Hold'em and Texas Hold'em. An operator's backend opens tables, seats players, sends
+/// their actions, and reads what each hand paid.
+#[derive(Parser, Debug)]
+#[command(name = "fulcrum", version, max_term_width = HELP_WIDTH, after_long_help = EXAMPLES)]
+struct Cli {
+    #[command(subcommand)]
+    command: Command,
+}
+
+#[derive(Subcommand, Debug)]
+enum Command {
+    /// Serves tables over gRPC.
+    Serve(Box<serve::ServeArgs>),
+    /// Plays two tables with bots and tells each hand.
+    Demo(demo::DemoArgs),
+    /// Joins a table of a running server with a bot.
+    Bot(bot::BotArgs),
+}
+
+const EXAMPLES: &str = "\
+Examples:
+  fulcrum demo --hands 20
+      The quickest look: a server, two tables, six bots at each, twenty hands told.
+  fulcrum serve
+      A server on this machine, for development.
+  fulcrum bot
+      A bot that joins the only table of that server.
+
+`fulcrum help serve` tells more, with examples; so does each command's --help. Exit codes: 0 all went well, 2 bad usage
+or settings, 1 everything else.";
+
+/// Runs the program: reads the command line, does what it says, and returns the exit code.
+#[must_use]
+pub fn main() -> ExitCode {
+    // clap itself ends the program for --help and --version (0) and for bad usage (2).
+    let cli = Cli::parse();
+    let runtime = match tokio::runtime::Builder::new_multi_thread().enable_all().build() {
+        Ok(runtime) => runtime,
+        Err(error) => return report(&Failure::Failed(format!("cannot start: {error}"))),
+    };
+    let done = runtime.block_on(run(cli.command));
+    // What still runs belongs to nobody any more: bots of a demo that has ended.
+    runtime.shutdown_background();
+    match done {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(failure) => report(&failure),
+    }
+}
+
+async fn run(command: Command) -> Result<(), Failure> {
+    match command {
+        Command::Serve(args) => serve::run(*args).await,
+        Command::Demo(args) => {
+            quiet_log()?;
+            demo::run(args).await
+        }
+        Command::Bot(args) => {
+            quiet_log()?;
+            bot::run(args).await
+        }
+    }
+}
+
+/// The log of commands that are not the server: what goes wrong, unless FULCRUM_LOG says otherwise.
+fn quiet_log() -> Result<(), Failure> {
+    let filter = std::env::var("FULCRUM_LOG").unwrap_or_else(|_| "warn".to_owned());
+    telemetry::start(LogFormat::Text, &filter)
+        .map_err(|error| Failure::Usage(format!("FULCRUM_LOG={filter:?} cannot be read: {error}")))
+}
+
+fn report(failure: &Failure) -> ExitCode {
+    if !matches!(failure, Failure::Unheard) {
+        eprintln!("fulcrum: {failure}");
+    }
+    ExitCode::from(failure.code())
+}
+
+/// A seed for a bot's decisions where none is given. It has nothing to do with cards.
+fn any_seed() -> u64 {
+    Uuid::new_v4().as_u64_pair().0
+}

@@ -1,0 +1,256 @@
+//! A server in this process: store, tables, clocks and gRPC put together, and taken apart again in the right order.
+
+use std::fs;
+use std::io::ErrorKind;
+use std::net::SocketAddr;
+use std::path::Path;
+use std::sync::Arc;
+use std::time::Duration;
+
+use tables::dealer::OsDealer;
+use tables::{FeedLimits, MemoryStore, Store, SystemClock, Tables, clocks};
+use tokio::net::TcpListener;
+use tokio::sync::{oneshot, watch};
+use tokio::task::JoinHandle;
+use zeroize::Zeroizing;
+
+use super::failure::Failure;
+use crate::config::{Place, Settings};
+use crate::grpc::{self, ServeConfig, ServeError, Tokens};
+use crate::store::embedded::{EmbeddedSettings, EmbeddedStore, OpenError};
+use crate::store::{Keyring, KeyringError};
+
+/// The variable with the keys for the cards. There is no flag for it: flags are seen by everybody on the machine.
+const CARD_KEY: &str = "FULCRUM_CARD_KEY";
+
+/// What a server is made of.
+pub struct Setup {
+    listen: SocketAddr,
+    place: Place,
+    history: u64,
+    keys: Option<Keyring>,
+    serving: ServeConfig,
+    tables: tables::Settings,
+}
+
+/// A running server.
+pub struct Node {
+    address: SocketAddr,
+    store: String,
+    callers: String,
+    stop_serving: oneshot::Sender<()>,
+    serving: JoinHandle<Result<(), ServeError>>,
+    stop_clocks: watch::Sender<bool>,
+    clocks: JoinHandle<()>,
+}
+
+impl Setup {
+    /// As the settings say.
+    ///
+    /// # Errors
+    /// [`Failure::Usage`] if a file that they name cannot be used.
+    pub fn from_settings(settings: &Settings) -> Result<Setup, Failure> {
+        let limits = &settings.limits;
+        let feed = FeedLimits {
+            watchers: limits.watchers,
+            watchers_of_a_table: limits.watchers_of_a_table,
+            behind: limits.watcher_behind,
+        };
+        let serving = ServeConfig {
+            tokens: settings.token_file().map(tokens).transpose()?,
+            largest_message: limits.message_bytes,
+            calls_at_once: limits.calls,
+            longest_call: Duration::from_secs(limits.call_seconds),
+            drain: Duration::from_secs(settings.drain_seconds),
+            ..ServeConfig::default()
+        };
+        // Last, since it may make a file.
+        let place = settings.place();
+        let keys = match &place {
+            Place::Memory => None,
+            Place::File(path) => Some(keys(path, settings.key_file())?),
+        };
+        Ok(Setup {
+            listen: settings.listen,
+            place,
+            history: limits.history,
+            keys,
+            serving,
+            tables: tables::Settings { recent_tables: limits.recent_tables, feed },
+        })
+    }
+
+    /// Everything by default, with a store in this file.
+    ///
+    /// # Errors
+    /// [`Failure`] if the defaults do not hold, or no key can be made beside the store.
+    pub fn for_development(listen: SocketAddr, store: &Path) -> Result<Setup, Failure> {
+        let settings = Settings::load(None, vec![("store", "memory".into())])
+            .map_err(|error| Failure::Usage(error.to_string()))?;
+        let keys = Some(Keyring::beside(store).map_err(|error| Failure::Failed(error.to_string()))?);
+        let place = Place::File(store.to_owned());
+        Ok(Setup { listen, place, keys, ..Setup::from_settings(&settings)? })
+    }
+}
+
+impl Node {
+    /// Opens the store, gives running clocks the time back that nobody served them (rules 8.4), and serves.
+    ///
+    /// # Errors
+    /// [`Failure`], which says what to do.
+    pub async fn start(setup: Setup) -> Result<Node, Failure> {
+        let Setup { listen, place, history, keys, serving, tables } = setup;
+        let (store, kept) = open(place, history, keys).await?;
+        let callers = callers(&serving);
+        let tables = Tables::new(store, Arc::new(OsDealer), tables);
+        clocks::credit_outages(&tables)
+            .await
+            .map_err(|error| Failure::Failed(format!("the store cannot be read: {error}")))?;
+
+        let listener = TcpListener::bind(listen).await.map_err(|error| cannot_listen(listen, &error))?;
+        let address = listener.local_addr().map_err(|error| cannot_listen(listen, &error))?;
+        let (stop_clocks, clocks_stop) = watch::channel(false);
+        let (stop_serving, serving_stop) = oneshot::channel();
+        let stopped = async move {
+            // An error says that the node is gone, and then nobody serves either.
+            let _ = serving_stop.await;
+        };
+        Ok(Node {
+            address,
+            store: kept,
+            callers,
+            stop_serving,
+            clocks: tokio::spawn(clocks::run(tables.clone(), clocks_stop)),
+            serving: tokio::spawn(grpc::serve(serving, tables, listener, stopped)),
+            stop_clocks,
+        })
+    }
+
+    /// Where it listens.
+    #[must_use]
+    pub const fn address(&self) -> SocketAddr {
+        self.address
+    }
+
+    /// Where the tables live, in words.
+    #[must_use]
+    pub fn store(&self) -> &str {
+        &self.store
+    }
+
+    /// Who may call, in words.
+    #[must_use]
+    pub fn callers(&self) -> &str {
+        &self.callers
+    }
+
+    /// Waits for a server that ends by itself, which none should.
+    pub async fn fault(&mut self) -> Failure {
+        let ended = (&mut self.serving).await;
+        match served(ended) {
+            Err(failure) => failure,
+            Ok(()) => Failure::Failed("the server ended by itself".to_owned()),
+        }
+    }
+
+    /// Ends it softly: calls first, then clocks, then the store.
+    ///
+    /// # Errors
+    /// [`Failure`] if the server had failed.
+    pub async fn stop(self) -> Result<(), Failure> {
+        // Errors say that the other side has ended already.
+        let _ = self.stop_serving.send(());
+        let result = served(self.serving.await);
+        let _ = self.stop_clocks.send(true);
+        let _ = self.clocks.await;
+        result
+    }
+}
+
+async fn open(
+    place: Place,
+    history: u64,
+    keys: Option<Keyring>,
+) -> Result<(Arc<dyn Store>, String), Failure> {
+    let (path, keys) = match (place, keys) {
+        (Place::File(path), Some(keys)) => (path, keys),
+        _ => {
+            let history = usize::try_from(history).unwrap_or(usize::MAX);
+            let store = MemoryStore::new(Arc::new(SystemClock::default())).with_history(history);
+            return Ok((Arc::new(store), "in memory, lost at the end".to_owned()));
+        }
+    };
+    let kept = path.display().to_string();
+    let settings = EmbeddedSettings { history, ..EmbeddedSettings::new(path, Arc::new(keys)) };
+    // Reads the whole file, to find out whether it is sound.
+    let opened = tokio::task::spawn_blocking(move || EmbeddedStore::open(settings)).await;
+    let store = opened.map_err(|error| Failure::Failed(format!("opening the store broke down: {error}")))?;
+    Ok((Arc::new(store.map_err(|error| cannot_open(&error))?), kept))
+}
+
+fn keys(store: &Path, file: Option<&Path>) -> Result<Keyring, Failure> {
+    let unusable = |error: KeyringError| Failure::Usage(error.to_string());
+    let folder = store.parent().filter(|folder| !folder.as_os_str().is_empty());
+    if let Some(folder) = folder.filter(|folder| !folder.is_dir()) {
+        return Err(Failure::Usage(format!(
+            "the store's folder {} is not there: make it first",
+            folder.display()
+        )));
+    }
+    let variable = std::env::var(CARD_KEY).ok().map(Zeroizing::new).filter(|text| !text.is_empty());
+    match (variable, file) {
+        (Some(_), Some(file)) => Err(Failure::Usage(format!(
+            "both {CARD_KEY} and the key file {} are given, and it is not clear which holds: give one of them",
+            file.display()
+        ))),
+        (Some(text), None) => {
+            Keyring::parse(&text).map_err(|error| Failure::Usage(format!("{CARD_KEY}: {error}")))
+        }
+        (None, Some(file)) => Keyring::from_file(file).map_err(unusable),
+        (None, None) => Keyring::beside(store).map_err(unusable),
+    }
+}
+
+fn tokens(path: &Path) -> Result<Tokens, Failure> {
+    let unusable = |error: &dyn std::fmt::Display| {
+        Failure::Usage(format!("the token file {} cannot be used: {error}", path.display()))
+    };
+    let text = fs::read_to_string(path).map(Zeroizing::new).map_err(|error| unusable(&error))?;
+    Tokens::read(&text).map_err(|error| unusable(&error))
+}
+
+fn callers(serving: &ServeConfig) -> String {
+    match &serving.tokens {
+        Some(_) => "with a token".to_owned(),
+        None => "anybody on this machine, as the operator dev".to_owned(),
+    }
+}
+
+fn cannot_listen(listen: SocketAddr, error: &std::io::Error) -> Failure {
+    let advice = match error.kind() {
+        ErrorKind::AddrInUse => {
+            "\n\nAnother program has this port, perhaps another server: stop it, or choose another \
+                                 port with --listen (port 0 takes a free one)."
+        }
+        ErrorKind::PermissionDenied => {
+            "\n\nPorts below 1024 are for the administrator: choose another one with --listen."
+        }
+        _ => "\n\n--listen takes an address of this machine and a port, as 127.0.0.1:50051.",
+    };
+    Failure::Failed(format!("cannot listen on {listen}: {error}{advice}"))
+}
+
+fn cannot_open(error: &OpenError) -> Failure {
+    match error {
+        OpenError::KeyMissing { .. } | OpenError::WrongKey { .. } => Failure::Usage(error.to_string()),
+        _ => Failure::Failed(error.to_string()),
+    }
+}
+
+fn served(ended: Result<Result<(), ServeError>, tokio::task::JoinError>) -> Result<(), Failure> {
+    match ended {
+        Ok(Ok(())) => Ok(()),
+        Ok(Err(error)) => Err(Failure::Failed(format!("the server failed: {error}"))),
+        Err(error) => Err(Failure::Failed(format!("the server broke down: {error}"))),
+    }
+}

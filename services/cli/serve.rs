@@ -1,0 +1,174 @@
+//! `fulcrum serve`: the server.
+
+use std::path::PathBuf;
+
+use clap::Args;
+use config::Value;
+
+use super::failure::Failure;
+use super::node::{Node, Setup};
+use super::output::Output;
+use super::signals::Stop;
+use crate::config::{DEFAULTS, Override, Settings};
+use crate::telemetry::{self, LogFormat};
+
+/// Serves tables over gRPC.
+#[derive(Args, Debug)]
+#[command(after_long_help = EXAMPLES)]
+pub struct ServeArgs {
+    /// A file with settings, as --print-config shows them.
+    #[arg(long, env = "FULCRUM_CONFIG", value_name = "FILE")]
+    config: Option<PathBuf>,
+    /// Prints all settings with their defaults and what they mean, and ends.
+    #[arg(long)]
+    print_config: bool,
+    /// Where to listen; port 0 takes a free one. An address that other machines can reach needs a token file.
+    /// [setting: listen; default: 127.0.0.1:50051]
+    #[arg(long, env = "FULCRUM_LISTEN", value_name = "ADDRESS:PORT")]
+    listen: Option<String>,
+    /// How many seconds running calls get to finish at the end. [setting: drain_seconds; default: 10]
+    #[arg(long, env = "FULCRUM_DRAIN_SECONDS", value_name = "SECONDS")]
+    drain_seconds: Option<u64>,
+
+    /// The file with all tables, made if it is not there; "memory" keeps none. [setting: store; default: fulcrum.redb]
+    #[arg(long, env = "FULCRUM_STORE", value_name = "FILE", help_heading = "Store")]
+    store: Option<String>,
+    /// Keeps everything in memory and loses it at the end: short for --store memory.
+    #[arg(long, help_heading = "Store")]
+    memory: bool,
+    /// How many commits of each table are kept for watchers who come back. [setting: limits.history; default: 4096]
+    #[arg(long, env = "FULCRUM_HISTORY", value_name = "COMMITS", help_heading = "Store")]
+    history: Option<u64>,
+
+    /// Who may call: a line for each token, the operator's name, a space, the token. Without it callers need no token
+    /// and are all the operator "dev". [setting: token_file]
+    #[arg(long, env = "FULCRUM_TOKEN_FILE", value_name = "FILE", help_heading = "Security")]
+    token_file: Option<String>,
+    /// The keys that seal the cards in the store: a line for each key, its name, a space, 64 hexadecimal digits. The
+    /// variable FULCRUM_CARD_KEY may hold the same instead. Without both: a key file beside the store. [setting:
+    /// key_file]
+    #[arg(long, env = "FULCRUM_KEY_FILE", value_name = "FILE", help_heading = "Security")]
+    key_file: Option<String>,
+
+    /// The largest message that is read. [setting: limits.message_bytes; default: 262144]
+    #[arg(long, env = "FULCRUM_MESSAGE_BYTES", value_name = "BYTES", help_heading = "Limits")]
+    message_bytes: Option<u64>,
+    /// How many calls are at work at once; more are refused, to be repeated soon. [setting: limits.calls; default: 4096]
+    #[arg(long, env = "FULCRUM_CALLS", value_name = "CALLS", help_heading = "Limits")]
+    calls: Option<u64>,
+    /// The longest that a call may take. [setting: limits.call_seconds; default: 10]
+    #[arg(long, env = "FULCRUM_CALL_SECONDS", value_name = "SECONDS", help_heading = "Limits")]
+    call_seconds: Option<u64>,
+    /// How many streams may be open. [setting: limits.watchers; default: 20000]
+    #[arg(long, env = "FULCRUM_WATCHERS", value_name = "STREAMS", help_heading = "Limits")]
+    watchers: Option<u64>,
+    /// How many streams of one table may be open. [setting: limits.watchers_of_a_table; default: 15000]
+    #[arg(long, env = "FULCRUM_WATCHERS_OF_A_TABLE", value_name = "STREAMS", help_heading = "Limits")]
+    watchers_of_a_table: Option<u64>,
+    /// How many commits a stream may be behind before it is ended. [setting: limits.watcher_behind; default: 64]
+    #[arg(long, env = "FULCRUM_WATCHER_BEHIND", value_name = "COMMITS", help_heading = "Limits")]
+    watcher_behind: Option<u64>,
+    /// How many tables are kept in memory, ready for their next commit. [setting: limits.recent_tables; default: 10000]
+    #[arg(long, env = "FULCRUM_RECENT_TABLES", value_name = "TABLES", help_heading = "Limits")]
+    recent_tables: Option<u64>,
+
+    /// How log lines look. [setting: log.format; default: text]
+    #[arg(long, env = "FULCRUM_LOG_FORMAT", value_name = "FORMAT", value_enum, help_heading = "Log")]
+    log_format: Option<LogFormat>,
+    /// How much is logged: error, warn, info, debug or trace, also by part: info,fulcrum::grpc=debug. [setting:
+    /// log.filter; default: info]
+    #[arg(long, env = "FULCRUM_LOG", value_name = "FILTER", help_heading = "Log")]
+    log: Option<String>,
+}
+
+const EXAMPLES: &str = "\
+Settings come from a file, from FULCRUM_… variables and from flags; a variable is stronger than the file, a flag is
+stronger than the variable.
+
+Examples:
+  fulcrum serve
+      For development: on 127.0.0.1:50051, tables in ./fulcrum.redb, a key for the cards beside it, no tokens.
+  fulcrum serve --memory --listen 127.0.0.1:0
+      Nothing is kept; a free port, which the first line of output names.
+  fulcrum serve --print-config > fulcrum.toml
+  fulcrum serve --config fulcrum.toml
+      With settings of your own.
+  fulcrum serve --listen 0.0.0.0:50051 --store /var/lib/fulcrum/tables.redb \\
+      --token-file /etc/fulcrum/tokens --key-file /etc/fulcrum/keys --log-format json
+      For other machines: callers show a token, and the keys lie apart from the store.
+
+Ctrl-C or SIGTERM end the server softly: streams are sent away with the place where to go on, running calls are
+answered. A hand that is being played goes on where it was when the server is started again with the same store.";
+
+impl ServeArgs {
+    /// What variables and flags say, by the names of the settings.
+    fn overrides(&self) -> Vec<Override> {
+        let number = |number: Option<u64>| number.map(Value::from);
+        let text = |text: &Option<String>| text.clone().map(Value::from);
+        let format = self.log_format.map(|format| match format {
+            LogFormat::Text => Value::from("text"),
+            LogFormat::Json => Value::from("json"),
+        });
+        let store = if self.memory { Some(Value::from("memory")) } else { text(&self.store) };
+        let all = [
+            ("listen", text(&self.listen)),
+            ("drain_seconds", number(self.drain_seconds)),
+            ("store", store),
+            ("token_file", text(&self.token_file)),
+            ("key_file", text(&self.key_file)),
+            ("limits.history", number(self.history)),
+            ("limits.message_bytes", number(self.message_bytes)),
+            ("limits.calls", number(self.calls)),
+            ("limits.call_seconds", number(self.call_seconds)),
+            ("limits.watchers", number(self.watchers)),
+            ("limits.watchers_of_a_table", number(self.watchers_of_a_table)),
+            ("limits.watcher_behind", number(self.watcher_behind)),
+            ("limits.recent_tables", number(self.recent_tables)),
+            ("log.format", format),
+            ("log.filter", text(&self.log)),
+        ];
+        all.into_iter().filter_map(|(name, value)| Some((name, value?))).collect()
+    }
+}
+
+/// Runs the command.
+///
+/// # Errors
+/// [`Failure`]
+pub async fn run(args: ServeArgs) -> Result<(), Failure> {
+    let output = Output::plain();
+    if args.print_config {
+        return Ok(output.print(DEFAULTS)?);
+    }
+    let settings = Settings::load(args.config.as_deref(), args.overrides());
+    let settings = settings.map_err(|error| Failure::Usage(error.to_string()))?;
+    telemetry::start(settings.log.format, &settings.log.filter).map_err(|error| {
+        Failure::Usage(format!("the log filter {:?} cannot be read: {error}", settings.log.filter))
+    })?;
+
+    let mut stop = Stop::listen()?;
+    let mut node = Node::start(Setup::from_settings(&settings)?).await?;
+    announce(&node, settings.log.format, &output)?;
+    tokio::select! {
+        () = stop.asked() => {}
+        failure = node.fault() => return Err(failure),
+    }
+    tracing::info!("asked to stop: no new calls, streams are sent away");
+    tokio::select! {
+        stopped = node.stop() => stopped,
+        () = stop.asked() => Err(Failure::Failed("ended at once, by a second signal".to_owned())),
+    }
+}
+
+/// The line that says that the server is ready: for people on the standard output, for machines in the log.
+fn announce(node: &Node, format: LogFormat, output: &Output) -> Result<(), Failure> {
+    let (address, store, callers) = (node.address(), node.store(), node.callers());
+    if format == LogFormat::Json {
+        tracing::info!(%address, store, callers, "ready");
+        return Ok(());
+    }
+    let version = env!("CARGO_PKG_VERSION");
+    Ok(output.print(&format!(
+        "fulcrum {version} is ready on http://{address} (store: {store}; callers: {callers})\n"
+    ))?)
+}
