@@ -1,0 +1,7 @@
+//! The program as people start it: the built binary, in processes of its own.
+
+mod book;
+mod child;
+mod crash;
+mod demo;
+mod serve;
