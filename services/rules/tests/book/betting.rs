@@ -230,6 +230,17 @@ fn r5_10_no_raise_that_nobody_could_call() {
     );
 }
 
+// Both blinds have exactly what is to be called: nothing of a raise could be called.
+#[test]
+fn r5_10_chips_for_the_call_alone_are_no_part_of_a_raise() {
+    let all_in = "table texas nl 50/100
+         seats 1:5000 2:300 3:BLIND 4:300
+         deal button 1
+         4 all-in 300 · 1 must call 300";
+    play(&all_in.replace("BLIND", "300")).more("1 may not raise");
+    play(&all_in.replace("BLIND", "301")).more("1 may raise 500..5000");
+}
+
 #[test]
 fn r5_10_the_maximum_is_not_cut_to_the_opponents_stack() {
     check(

@@ -1,6 +1,6 @@
 //! Rules 8: clocks, time banks, time-outs in a row, outages.
 
-use rules::{Ask, Due, Millis};
+use rules::{Ask, Due, Event, Millis};
 
 use crate::play::{check, play};
 
@@ -71,7 +71,13 @@ fn r8_1_after_the_pick_the_action_clock_starts_afresh() {
 // Pitfall 33.
 #[test]
 fn r8_2_the_grace_to_the_millisecond() {
-    play(HEADS_UP).more("at +45500ms · expire -> NOT_DUE · 1 calls 1 · bank 1:0s");
+    let mut last = play(HEADS_UP);
+    last.more("at +45500ms · expire -> NOT_DUE · 1 calls 1 · bank 1:0s");
+    let used = last.commit.iter().find_map(|event| match event {
+        Event::Acted { bank_used, .. } => Some(*bank_used),
+        _ => None,
+    });
+    assert_eq!(used, Some(Millis::seconds(30)), "the grace is no part of the bank");
     play(HEADS_UP).more(
         "at +45501ms · 1 calls -> CLOCK_RAN_OUT · 1 folds -> CLOCK_RAN_OUT · expire · did 1 fold time-out",
     );
@@ -132,6 +138,17 @@ fn r8_3_two_time_outs_in_a_row_sit_a_player_out() {
          seats 1:900 2:900
          deal button 1
          1 calls 1 · time-out · time-out · 1 checks · 2 is in · time-out · 2 is out",
+    );
+}
+
+#[test]
+fn r8_3_who_comes_back_begins_the_count_anew() {
+    check(
+        "table texas nl 1/2
+         seats 1:900 2:900
+         deal button 1
+         1 calls 1 · time-out · time-out · 2 is out · 2 sits in · 1 checks · 2 to act · time-out · 2 is in
+         1 checks · time-out · 2 is out",
     );
 }
 

@@ -92,7 +92,7 @@ fn r10_1_newcomers_are_newcomers_again() {
          deal
          positions 3 6 7 · dealt 1 2 3 6 7",
     );
-    check(
+    let mut hand = play(
         "table texas nl 10/25
          seats 1:500 2:500 3:500 4:500
          deal button 1
@@ -101,8 +101,12 @@ fn r10_1_newcomers_are_newcomers_again() {
          deal
          positions 2 3 4 · bets 6:25 · void
          deal
-         positions 2 3 4 · bets 6:25 · stacks 6:475",
+         positions 2 3 4 · bets 6:25 · stacks 6:475 · 6 folds · 1 folds · 2 folds · 3 folds · over",
     );
+    let wishes = |play: &Play| play.table.occupied().any(|(_, seat)| seat.post);
+    assert!(!wishes(&hand), "he has posted");
+    hand.more("6 sits out · 6 sits in posting");
+    assert!(wishes(&hand));
 }
 
 // Seat 4 owes both and leaves during the hand; who takes the seat owes nothing, and waits or posts like a newcomer.
