@@ -5,6 +5,7 @@ mod chain;
 mod codec;
 mod embedded;
 mod fixtures;
+mod golden;
 mod keyring;
 mod kill;
 mod laws;

@@ -4,6 +4,8 @@
 //! shared; readers see the last durable transaction and wait for nobody.
 
 mod batch;
+#[cfg(test)]
+mod failing_disk;
 mod fault;
 mod opening;
 mod read;
@@ -15,6 +17,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use async_trait::async_trait;
+use redb::Database;
 use rules::result::PlayerResult;
 use rules::{Millis, Table};
 use tables::time::{Clock, SystemClock};
@@ -82,8 +85,12 @@ impl EmbeddedStore {
     /// # Errors
     /// [`OpenError`], which says what to do.
     pub fn open(settings: EmbeddedSettings) -> Result<EmbeddedStore, OpenError> {
-        let EmbeddedSettings { path, keys, history, cache, verify, clock } = settings;
-        let database = opening::open_file(&path, cache, verify)?;
+        let database = opening::open_file(&settings.path, settings.cache, settings.verify)?;
+        EmbeddedStore::start(database, settings)
+    }
+
+    fn start(database: Database, settings: EmbeddedSettings) -> Result<EmbeddedStore, OpenError> {
+        let EmbeddedSettings { path, keys, history, clock, .. } = settings;
         opening::prepare(&database, &path, &keys, clock.now())?;
         let reader = Arc::new(Reader { database, codec: Codec::new(keys), recent: Recent::default() });
         let health = Health::default();

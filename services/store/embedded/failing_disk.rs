@@ -1,0 +1,164 @@
+//! Tests of a disk that fails: what is answered then, and that nothing is served afterwards.
+
+use std::io;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+
+use redb::backends::InMemoryBackend;
+use redb::{Database, StorageBackend};
+use rules::config::{Clocks, Game, Limit, PivotOrder, Rake, TableConfig};
+use rules::{Ante, Chips, Millis, Stakes, Table};
+use tables::{Commit, ManualClock, OperatorId, Outcome, Store, StoreError, TableId, TableKey, Token};
+use uuid::Uuid;
+
+use super::{EmbeddedSettings, EmbeddedStore};
+use crate::store::keyring::Keyring;
+
+const NOW: Millis = Millis(1_790_000_000_000);
+
+/// When the disk fails.
+#[derive(Debug, Default)]
+struct Switches {
+    writes: AtomicBool,
+    syncs: AtomicBool,
+}
+
+/// A disk that can be made to fail.
+#[derive(Debug)]
+struct Disk {
+    memory: InMemoryBackend,
+    fails: Arc<Switches>,
+}
+
+impl Disk {
+    fn fail_if(switch: &AtomicBool) -> io::Result<()> {
+        if switch.load(Ordering::SeqCst) { Err(io::Error::other("the disk is full")) } else { Ok(()) }
+    }
+}
+
+impl StorageBackend for Disk {
+    fn len(&self) -> io::Result<u64> {
+        self.memory.len()
+    }
+
+    fn read(&self, offset: u64, out: &mut [u8]) -> io::Result<()> {
+        self.memory.read(offset, out)
+    }
+
+    fn set_len(&self, len: u64) -> io::Result<()> {
+        Disk::fail_if(&self.fails.writes)?;
+        self.memory.set_len(len)
+    }
+
+    fn sync_data(&self) -> io::Result<()> {
+        Disk::fail_if(&self.fails.syncs)?;
+        self.memory.sync_data()
+    }
+
+    fn write(&self, offset: u64, data: &[u8]) -> io::Result<()> {
+        Disk::fail_if(&self.fails.writes)?;
+        self.memory.write(offset, data)
+    }
+}
+
+fn store() -> (EmbeddedStore, Arc<Switches>) {
+    let fails = Arc::new(Switches::default());
+    let disk = Disk { memory: InMemoryBackend::new(), fails: Arc::clone(&fails) };
+    let database = Database::builder().create_with_backend(disk).expect("an empty disk");
+    let keys = Keyring::parse(&format!("test {}", "0f".repeat(32))).expect("a key");
+    let clock = Arc::new(ManualClock::at(NOW));
+    let settings = EmbeddedSettings { clock, ..EmbeddedSettings::new("no file", Arc::new(keys)) };
+    (EmbeddedStore::start(database, settings).expect("it starts"), fails)
+}
+
+fn config() -> TableConfig {
+    TableConfig {
+        display_name: String::new(),
+        currency: *b"EUR",
+        game: Game::TexasHoldem,
+        limit: Limit::NoLimit,
+        seats: 6,
+        stakes: Stakes {
+            small_blind: Chips(1),
+            big_blind: Chips(2),
+            ante: Ante::None,
+            straddles: 0,
+            small_bet: Chips(2),
+            big_bet: Chips(4),
+            min_buy_in: Chips(40),
+            max_buy_in: Chips(400),
+        },
+        rake: Rake::NONE,
+        clocks: Clocks::default(),
+        pivot_order: PivotOrder::InTurn,
+        limit_cap_heads_up: false,
+        show_all: false,
+        rathole: Millis::ZERO,
+    }
+}
+
+fn key(number: u128) -> TableKey {
+    let operator = OperatorId::new("casino").expect("a name");
+    TableKey { operator, table: TableId(Uuid::from_u128(number)) }
+}
+
+/// The commit that opens a table.
+fn opening(number: u128) -> Commit {
+    let (table, event) = Table::open(config(), NOW).expect("settings that can be");
+    Commit {
+        key: key(number),
+        expected: None,
+        token: Token { version: 1, nonce: 7 },
+        table: Arc::new(table),
+        events: vec![event],
+        request: None,
+        settlements: Vec::new(),
+        due: None,
+        not_before: None,
+    }
+}
+
+/// After the disk has failed nothing is known to be true any more, and nothing is served.
+async fn check_nothing_is_served(store: &EmbeddedStore) {
+    let refused = |error: StoreError| assert!(matches!(error, StoreError::Unavailable(_)), "{error}");
+    refused(store.check().await.unwrap_err());
+    refused(store.load(&key(1)).await.unwrap_err());
+    refused(store.history(&key(1), 0, 10).await.unwrap_err());
+    refused(store.due(Millis(u64::MAX), 10).await.unwrap_err());
+    refused(store.commit(opening(3)).await.unwrap_err());
+    refused(store.heartbeat(NOW).await.unwrap_err());
+    assert!(store.check().await.unwrap_err().to_string().contains("restart the service"));
+}
+
+#[tokio::test]
+async fn a_commit_whose_sync_failed_is_unknown() {
+    let (store, fails) = store();
+    assert!(matches!(store.commit(opening(1)).await, Ok(Outcome::Committed { now: NOW })));
+    fails.syncs.store(true, Ordering::SeqCst);
+    let failed = store.commit(opening(2)).await;
+    assert!(matches!(failed, Err(StoreError::Unknown(_))), "{failed:?}");
+    fails.syncs.store(false, Ordering::SeqCst);
+    check_nothing_is_served(&store).await;
+}
+
+#[tokio::test]
+async fn a_commit_that_could_not_be_written_is_an_error_and_the_end() {
+    let (store, fails) = store();
+    assert!(matches!(store.commit(opening(1)).await, Ok(Outcome::Committed { .. })));
+    fails.writes.store(true, Ordering::SeqCst);
+    let failed = store.commit(opening(2)).await;
+    assert!(matches!(failed, Err(StoreError::Unknown(_) | StoreError::Unavailable(_))), "{failed:?}");
+    fails.writes.store(false, Ordering::SeqCst);
+    check_nothing_is_served(&store).await;
+}
+
+#[tokio::test]
+async fn a_conflict_needs_no_disk() {
+    let (store, fails) = store();
+    assert!(matches!(store.commit(opening(1)).await, Ok(Outcome::Committed { .. })));
+    fails.writes.store(true, Ordering::SeqCst);
+    fails.syncs.store(true, Ordering::SeqCst);
+    let again = store.commit(opening(1)).await;
+    assert!(matches!(again, Ok(Outcome::Conflict(Some(_)))), "{again:?}");
+    assert!(store.check().await.is_ok(), "the store still works");
+}
