@@ -1,0 +1,84 @@
+//! The end of a server: nobody is cut off without a word, and nothing holds it up.
+
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use fulcrum::grpc::ServeConfig;
+use fulcrum::pb::v1;
+use fulcrum::pb::v1::table_message::Content;
+use tokio::net::TcpStream;
+use tokio::sync::Semaphore;
+use tonic_health::pb::HealthCheckRequest;
+use tonic_health::pb::health_check_response::ServingStatus;
+use tonic_health::pb::health_client::HealthClient;
+
+use super::harness::gated::{Gate, Gated};
+use super::harness::{House, Setup, in_time, texas};
+
+#[tokio::test]
+async fn streams_are_sent_away_with_their_sequence_and_the_server_ends() {
+    let mut house = House::open().await;
+    let mut caller = house.caller().await;
+    let table = caller.table_of(texas(), &["ann"]).await;
+    let mut eyes = caller.watch(&table, "ann").await;
+    eyes.next().await.expect("a snapshot");
+    let last = caller.prefer(&table, "ann").await;
+    eyes.until(last).await;
+    let mut health = HealthClient::new(caller.channel.clone());
+    let request = HealthCheckRequest { service: "fulcrum.v1.TableService".into() };
+    let mut pulse = health.watch(request).await.expect("a stream").into_inner();
+    let first = in_time(pulse.message()).await.expect("health").expect("health");
+    assert_eq!(first.status(), ServingStatus::Serving);
+
+    let started = Instant::now();
+    house.drain();
+    let away = eyes.next().await.expect("a go-away");
+    let draining = v1::GoAway { reason: v1::GoAwayReason::Draining.into() };
+    assert_eq!((away.sequence, away.content), (last, Some(Content::GoAway(draining))));
+    assert_eq!(eyes.next().await, None, "the stream ends with OK");
+    let then = in_time(pulse.message()).await.expect("health").expect("health");
+    assert_eq!(then.status(), ServingStatus::NotServing);
+    let address = house.address;
+    house.ended().await;
+    assert!(started.elapsed() < Duration::from_secs(5), "it did not wait for the limit");
+    assert!(TcpStream::connect(address).await.is_err(), "nobody listens any more");
+}
+
+#[tokio::test]
+async fn a_running_call_is_finished() {
+    let store = Arc::new(Gated::default());
+    let mut house = House::with(Setup { store: Arc::<Gated>::clone(&store), ..Setup::default() }).await;
+    let mut caller = house.caller().await;
+    let table = caller.table_of(texas(), &[]).await;
+    let gate = Arc::new(Semaphore::new(0));
+    store.loads(Gate::Held(Arc::clone(&gate)));
+    let get = v1::GetTableRequest { table_id: table.clone(), viewer: None };
+    let call = tokio::spawn(async move { caller.tables.get_table(get).await });
+    tokio::time::sleep(Duration::from_millis(100)).await;
+    house.drain();
+    tokio::time::sleep(Duration::from_millis(100)).await;
+    gate.add_permits(10);
+    let answer = in_time(call).await.expect("no panic").expect("an answer").into_inner();
+    assert_eq!(answer.table.expect("the table").table_id, table);
+    house.ended().await;
+}
+
+#[tokio::test]
+async fn what_does_not_end_is_not_waited_for_for_ever() {
+    let store = Arc::new(Gated::default());
+    let config = ServeConfig { drain: Duration::from_millis(300), ..ServeConfig::default() };
+    let mut house =
+        House::with(Setup { store: Arc::<Gated>::clone(&store), config, ..Setup::default() }).await;
+    let mut caller = house.caller().await;
+    let table = caller.table_of(texas(), &[]).await;
+    store.loads(Gate::Held(Arc::new(Semaphore::new(0))));
+    let get = v1::GetTableRequest { table_id: table, viewer: None };
+    let call = tokio::spawn(async move { caller.tables.get_table(get).await });
+    tokio::time::sleep(Duration::from_millis(100)).await;
+    let started = Instant::now();
+    house.drain();
+    house.ended().await;
+    let waited = started.elapsed();
+    assert!(waited >= Duration::from_millis(300) && waited < Duration::from_secs(5), "{waited:?}");
+    call.abort();
+}

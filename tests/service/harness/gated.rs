@@ -1,0 +1,144 @@
+//! A store that a test can hold up, fail or break, in front of one in memory.
+
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex};
+
+use async_trait::async_trait;
+use rules::{Millis, Table};
+use tables::{
+    Commit, History, MemoryStore, OperatorId, Outage, Outcome, RequestId, RequestRecord, Settlement,
+    SettlementFilter, SettlementPosition, Store, StoreError, Stored, TableId, TableKey,
+};
+use tokio::sync::Semaphore;
+use uuid::Uuid;
+
+/// What happens to calls of the store.
+#[derive(Clone, Default)]
+pub enum Gate {
+    /// They go through.
+    #[default]
+    Open,
+    /// They wait until the semaphore lets them through.
+    Held(Arc<Semaphore>),
+    /// They fail.
+    Failing(StoreError),
+    /// They panic.
+    Panicking,
+}
+
+/// A store behind a gate. Only what a caller's call needs first is gated: reads of tables, and commits.
+#[derive(Default)]
+pub struct Gated {
+    inner: MemoryStore,
+    loads: Mutex<Gate>,
+    commits: Mutex<Gate>,
+    /// Reads of tables that have come to the gate so far.
+    arrived: AtomicUsize,
+}
+
+impl Gated {
+    /// What happens to reads of tables from now on.
+    pub fn loads(&self, gate: Gate) {
+        *self.loads.lock().unwrap() = gate;
+    }
+
+    /// How many reads of tables have come to the gate so far.
+    pub fn arrived(&self) -> usize {
+        self.arrived.load(Ordering::SeqCst)
+    }
+
+    /// What happens to commits from now on.
+    pub fn commits(&self, gate: Gate) {
+        *self.commits.lock().unwrap() = gate;
+    }
+}
+
+async fn pass(gate: &Mutex<Gate>) -> Result<(), StoreError> {
+    let gate = gate.lock().unwrap().clone();
+    match gate {
+        Gate::Open => Ok(()),
+        Gate::Held(semaphore) => {
+            semaphore.acquire().await.expect("the semaphore is not closed").forget();
+            Ok(())
+        }
+        Gate::Failing(error) => Err(error),
+        Gate::Panicking => panic!("planted by a test"),
+    }
+}
+
+#[async_trait]
+impl Store for Gated {
+    async fn now(&self) -> Result<Millis, StoreError> {
+        self.inner.now().await
+    }
+
+    async fn load(&self, key: &TableKey) -> Result<Option<Stored>, StoreError> {
+        self.arrived.fetch_add(1, Ordering::SeqCst);
+        pass(&self.loads).await?;
+        self.inner.load(key).await
+    }
+
+    async fn commit(&self, commit: Commit) -> Result<Outcome, StoreError> {
+        pass(&self.commits).await?;
+        self.inner.commit(commit).await
+    }
+
+    async fn request(
+        &self,
+        operator: &OperatorId,
+        id: &RequestId,
+    ) -> Result<Option<RequestRecord>, StoreError> {
+        self.inner.request(operator, id).await
+    }
+
+    async fn history(&self, key: &TableKey, after: u64, limit: usize) -> Result<History, StoreError> {
+        self.inner.history(key, after, limit).await
+    }
+
+    async fn checkpoint(&self, key: &TableKey, version: u64) -> Result<Option<Arc<Table>>, StoreError> {
+        self.inner.checkpoint(key, version).await
+    }
+
+    async fn due(&self, until: Millis, limit: usize) -> Result<Vec<(TableKey, Millis)>, StoreError> {
+        self.inner.due(until, limit).await
+    }
+
+    async fn next_due(&self) -> Result<Option<Millis>, StoreError> {
+        self.inner.next_due().await
+    }
+
+    async fn tables(
+        &self,
+        operator: &OperatorId,
+        after: Option<TableId>,
+        limit: usize,
+    ) -> Result<Vec<(TableKey, Stored)>, StoreError> {
+        self.inner.tables(operator, after, limit).await
+    }
+
+    async fn settlement(&self, operator: &OperatorId, id: &Uuid) -> Result<Option<Settlement>, StoreError> {
+        self.inner.settlement(operator, id).await
+    }
+
+    async fn settlements(
+        &self,
+        operator: &OperatorId,
+        filter: &SettlementFilter,
+        after: Option<SettlementPosition>,
+        limit: usize,
+    ) -> Result<Vec<(SettlementPosition, Settlement)>, StoreError> {
+        self.inner.settlements(operator, filter, after, limit).await
+    }
+
+    async fn heartbeat(&self, now: Millis) -> Result<(), StoreError> {
+        self.inner.heartbeat(now).await
+    }
+
+    async fn outages(&self) -> Result<Vec<Outage>, StoreError> {
+        self.inner.outages().await
+    }
+
+    async fn check(&self) -> Result<(), StoreError> {
+        self.inner.check().await
+    }
+}

@@ -1,0 +1,12 @@
+//! The service over a real socket: a server in this process with a store in memory and decks of ours, a tonic client
+//! on the other end of a TCP connection.
+
+mod access;
+mod drain;
+mod errors;
+mod harness;
+mod limits;
+mod lists;
+mod play;
+mod repeats;
+mod watching;
