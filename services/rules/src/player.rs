@@ -1,6 +1,7 @@
 //! Players, and what a seat remembers of the one who sits there.
 
 use alloc::string::String;
+use alloc::sync::Arc;
 use core::fmt;
 
 use crate::blinds::Debt;
@@ -8,9 +9,10 @@ use crate::command::Wish;
 use crate::event::SatOutReason;
 use crate::{Chips, Millis};
 
-/// The operator's name for a player: 1 to 64 characters out of letters, digits and `._:-`.
+/// The operator's name for a player: 1 to 64 characters out of letters, digits and `._:-`. Each decision copies the
+/// table, and every seat has a name: copies share it.
 #[derive(Clone, PartialEq, Eq, Hash, PartialOrd, Ord)]
-pub struct PlayerId(String);
+pub struct PlayerId(Arc<str>);
 
 impl PlayerId {
     /// The name, or nothing if it is too long, empty or has other characters.
