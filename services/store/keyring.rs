@@ -228,7 +228,14 @@ fn write_durably(path: &Path, bytes: &[u8]) -> io::Result<()> {
     let mut file = options.open(path)?;
     file.write_all(bytes)?;
     file.sync_all()?;
+    sync_folder(path)
+}
+
+/// Makes the name of a new file durable.
+pub(super) fn sync_folder(path: &Path) -> io::Result<()> {
     match path.parent() {
+        // Elsewhere a folder cannot be opened, and need not be.
+        Some(_) if !cfg!(unix) => Ok(()),
         Some(folder) if folder.as_os_str().is_empty() => File::open(".")?.sync_all(),
         Some(folder) => File::open(folder)?.sync_all(),
         None => Ok(()),

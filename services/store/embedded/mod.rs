@@ -5,7 +5,7 @@
 
 mod batch;
 #[cfg(test)]
-mod failing_disk;
+mod disk;
 mod fault;
 mod opening;
 mod read;

@@ -15,7 +15,7 @@ use super::schema::{
     OUTAGES, PLAYER_SETTLEMENTS, REQUEST_AGES, REQUESTS, SETTLEMENT_IDS, SETTLEMENTS, TABLE_SETTLEMENTS,
     TABLES,
 };
-use crate::store::keyring::Keyring;
+use crate::store::keyring::{Keyring, sync_folder};
 use crate::store::seal::{NONCE_LEN, Place, Purpose, SealError, Sealed};
 
 /// A silence that is longer than this was an outage; heartbeats come each second.
@@ -43,6 +43,12 @@ pub enum OpenError {
         path: PathBuf,
         /// What the operating system said.
         source: io::Error,
+    },
+    /// The folder of the file is not there.
+    #[error("the store {} cannot be made, because its folder is not there: make the folder", path.display())]
+    NoFolder {
+        /// The file.
+        path: PathBuf,
     },
     /// What is in the file is not what was written.
     #[error(
@@ -100,12 +106,15 @@ pub(super) fn open_file(path: &Path, cache: usize, verify: bool) -> Result<Datab
     builder.set_cache_size(cache).set_check_integrity_on_open(verify);
     // On a damaged file redb may panic instead of failing.
     let opened = catch_unwind(AssertUnwindSafe(|| builder.create(path)));
-    let path = path.to_owned();
-    match opened {
-        Ok(Ok(database)) => Ok(database),
-        Ok(Err(error)) => Err(explain(path, error)),
-        Err(_) => Err(OpenError::Damaged { path, detail: "it cannot be read".to_owned() }),
-    }
+    let owned = || path.to_owned();
+    let database = match opened {
+        Ok(Ok(database)) => database,
+        Ok(Err(error)) => return Err(explain(owned(), error)),
+        Err(_) => return Err(OpenError::Damaged { path: owned(), detail: "it cannot be read".to_owned() }),
+    };
+    // A new file is on the disk only when its name in the folder is.
+    sync_folder(path).map_err(|source| OpenError::File { path: owned(), source })?;
+    Ok(database)
 }
 
 fn explain(path: PathBuf, error: DatabaseError) -> OpenError {
@@ -113,6 +122,9 @@ fn explain(path: PathBuf, error: DatabaseError) -> OpenError {
         DatabaseError::DatabaseAlreadyOpen | DatabaseError::LockProtocolMismatch => OpenError::InUse { path },
         DatabaseError::UpgradeRequired(version) => {
             OpenError::OtherVersion { path, detail: format!("file format {version}") }
+        }
+        DatabaseError::Storage(StorageError::Io(source)) if source.kind() == io::ErrorKind::NotFound => {
+            OpenError::NoFolder { path }
         }
         DatabaseError::Storage(StorageError::Io(source)) if source.kind() != io::ErrorKind::InvalidData => {
             OpenError::File { path, source }

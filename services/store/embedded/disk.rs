@@ -1,8 +1,9 @@
-//! Tests of a disk that fails: what is answered then, and that nothing is served afterwards.
+//! Tests with a disk that fails or is slow: what is answered then, and what waits for what.
 
 use std::io;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::time::Duration;
 
 use redb::backends::InMemoryBackend;
 use redb::{Database, StorageBackend};
@@ -16,12 +17,16 @@ use crate::store::keyring::Keyring;
 
 const NOW: Millis = Millis(1_790_000_000_000);
 
-/// When the disk fails.
+/// When the disk fails, and what it has done.
 #[derive(Debug, Default)]
 struct Switches {
     writes: AtomicBool,
     syncs: AtomicBool,
+    synced: AtomicUsize,
 }
+
+/// How long the disk takes for a sync.
+const SYNC: Duration = Duration::from_millis(2);
 
 /// A disk that can be made to fail.
 #[derive(Debug)]
@@ -52,6 +57,8 @@ impl StorageBackend for Disk {
 
     fn sync_data(&self) -> io::Result<()> {
         Disk::fail_if(&self.fails.syncs)?;
+        std::thread::sleep(SYNC);
+        self.fails.synced.fetch_add(1, Ordering::SeqCst);
         self.memory.sync_data()
     }
 
@@ -161,4 +168,50 @@ async fn a_conflict_needs_no_disk() {
     let again = store.commit(opening(1)).await;
     assert!(matches!(again, Ok(Outcome::Conflict(Some(_)))), "{again:?}");
     assert!(store.check().await.is_ok(), "the store still works");
+}
+
+#[tokio::test]
+async fn commits_that_wait_share_a_sync() {
+    const COMMITS: u128 = 100;
+    let (store, disk) = store();
+    let store = Arc::new(store);
+    let before = disk.synced.load(Ordering::SeqCst);
+    let tasks: Vec<_> = (1..=COMMITS)
+        .map(|number| {
+            let store = Arc::clone(&store);
+            tokio::spawn(async move { store.commit(opening(number)).await })
+        })
+        .collect();
+    for task in tasks {
+        let outcome = task.await.expect("it is answered");
+        assert!(matches!(outcome, Ok(Outcome::Committed { .. })), "{outcome:?}");
+    }
+    let syncs = disk.synced.load(Ordering::SeqCst) - before;
+    // The first transaction takes what is there then; all others wait for it together.
+    assert!((1..=20).contains(&syncs), "{COMMITS} commits took {syncs} syncs");
+}
+
+#[tokio::test]
+async fn nobody_sees_a_commit_before_it_is_durable() {
+    let (store, disk) = store();
+    let store = Arc::new(store);
+    for number in 1..=20 {
+        let before = disk.synced.load(Ordering::SeqCst);
+        let committing = {
+            let store = Arc::clone(&store);
+            tokio::spawn(async move { store.commit(opening(number)).await })
+        };
+        loop {
+            let seen = store.load(&key(number)).await.expect("it can be read").is_some();
+            if seen {
+                assert!(
+                    disk.synced.load(Ordering::SeqCst) > before,
+                    "table {number} was seen before the sync"
+                );
+                break;
+            }
+            tokio::task::yield_now().await;
+        }
+        assert!(matches!(committing.await, Ok(Ok(Outcome::Committed { .. }))));
+    }
 }
