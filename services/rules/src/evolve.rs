@@ -195,7 +195,8 @@ impl Table {
                 *since = *since + lost_since(*since);
             }
         }
-        self.next_hand_at = self.next_hand_at.map(|at| at + (to - from));
+        let pause = self.config.clocks.between_hands;
+        self.next_hand_at = self.next_hand_at.map(|at| at + lost_since(at - pause));
         self.credited_until = to;
     }
 

@@ -275,3 +275,15 @@ fn r8_4_no_more_than_the_clock_lost() {
     hand.step(Ask::CreditOutage { from: start, to: Millis(u64::MAX) }).expect("an outage");
     assert_eq!(hand.due_after(), Millis(45_501 + 6_000));
 }
+
+// Nor does a pause between two hands that began after it.
+#[test]
+fn r8_4_a_pause_gets_no_more_than_it_lost() {
+    let mut table = play("table texas nl 1/2\n wait 20s\n seats 1:900 2:900");
+    let seated = table.now;
+    table.now = seated + Millis::seconds(1);
+    let outage = Ask::CreditOutage { from: seated - Millis::seconds(10), to: table.now };
+    table.step(outage).expect("an outage");
+    let due = table.table.next_hand_at.expect("the next hand is due");
+    assert_eq!(due - seated, Millis::seconds(3 + 1));
+}
