@@ -5,6 +5,7 @@ use rules::event::Event;
 use rules::{Card, Table};
 use tables::{StoreError, TableKey, Token};
 
+use crate::events::events;
 use crate::fixtures::{self, codec, key, token};
 use crate::play::{Dice, RandomGame};
 
@@ -35,7 +36,7 @@ fn a_rich_state_is_read_back_exactly() {
 #[test]
 fn every_event_is_read_back_exactly() {
     let codec = codec();
-    for (name, event) in fixtures::events() {
+    for (name, event) in events() {
         let bytes = write_events(&codec, std::slice::from_ref(&event));
         let (entry, previous) = codec.read_entry(&key(1), &bytes).unwrap();
         assert!(*entry.events == [event], "{name}");
@@ -45,7 +46,7 @@ fn every_event_is_read_back_exactly() {
 
 #[test]
 fn the_fixtures_have_every_kind_of_event() {
-    let mut names: Vec<&str> = fixtures::events().iter().map(|(name, _)| *name).collect();
+    let mut names: Vec<&str> = events().iter().map(|(name, _)| *name).collect();
     names.sort_unstable();
     names.dedup();
     let proto = include_str!("../../proto/fulcrum/store/v1/event.proto");
@@ -120,7 +121,7 @@ fn no_card_that_is_not_open_lies_in_a_record() {
             assert!(!shows(&bytes, holes.cards()), "hole cards of {}", player.player);
         }
     }
-    for (name, event) in fixtures::events() {
+    for (name, event) in events() {
         let bytes = write_events(&codec, std::slice::from_ref(&event));
         match event {
             Event::HandStarted(start) => {
@@ -160,7 +161,7 @@ fn a_record_of_another_table_hand_or_seat_does_not_open() {
     closed(codec.read_table(&key(2), &table).map(drop), "table");
     let other = TableKey { operator: fixtures::operator("casino-2"), ..key(1) };
     closed(codec.read_table(&other, &table).map(drop), "operator");
-    for (name, event) in fixtures::events() {
+    for (name, event) in events() {
         if matches!(name, "hand_started" | "hole_dealt" | "pivot_picked") {
             let bytes = write_events(&codec, &[event]);
             closed(read_events(&codec, &key(2), &bytes).map(drop), "table");
@@ -177,7 +178,7 @@ fn sealed_cards_of_an_event_cannot_be_given_to_another_seat_or_hand() {
     use prost::Message;
 
     let codec = codec();
-    let dealt = fixtures::events().into_iter().find(|(name, _)| *name == "hole_dealt").unwrap().1;
+    let dealt = events().into_iter().find(|(name, _)| *name == "hole_dealt").unwrap().1;
     let bytes = write_events(&codec, &[dealt]);
     let change = |edit: &dyn Fn(&mut wire::EntryRecord)| {
         let mut record = wire::EntryRecord::decode(without_check(&bytes)).unwrap();
@@ -211,7 +212,7 @@ fn records(codec: &Codec) -> Vec<Vec<u8>> {
         codec.write_table(&key(1), &fixtures::table()).unwrap(),
         codec.write_request(&key(1).operator, &fixtures::request()).unwrap(),
     ];
-    records.extend(fixtures::events().into_iter().map(|(_, event)| write_events(codec, &[event])));
+    records.extend(events().into_iter().map(|(_, event)| write_events(codec, &[event])));
     records.extend(fixtures::settlements().iter().map(|(_, s)| codec.write_settlement(s)));
     records
 }

@@ -1,12 +1,22 @@
 //! Every record that was ever written still loads. The files are told about in `tests/golden/README.md`.
 
 use std::collections::BTreeMap;
+use std::io::{Read, Write};
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 use std::{env, fs};
 
+use flate2::Compression;
+use flate2::read::GzDecoder;
+use flate2::write::GzEncoder;
 use fulcrum::store::codec::FORMAT;
+use fulcrum::store::{EmbeddedSettings, EmbeddedStore};
+use rules::{Millis, PlayerId};
+use tables::{ManualClock, Outage, Settlement, SettlementBody, SettlementFilter, Store};
 
-use crate::fixtures::{self, codec, key, token};
+use crate::chain::Chain;
+use crate::events::events;
+use crate::fixtures::{self, codec, key, keys, token};
 
 /// Set to write the files of this format that are not there yet. Files that are there are never changed.
 const WRITE: &str = "FULCRUM_WRITE_GOLDEN";
@@ -22,7 +32,7 @@ fn records() -> BTreeMap<String, Vec<u8>> {
     records.insert("table.bin".to_owned(), codec.write_table(&key(1), &fixtures::table()).unwrap());
     let request = codec.write_request(&key(1).operator, &fixtures::request()).unwrap();
     records.insert("request.bin".to_owned(), request);
-    for (name, event) in fixtures::events() {
+    for (name, event) in events() {
         let entry = codec.write_entry(&key(1), Some(token(73)), token(74), 42, &[event]).unwrap();
         records.insert(format!("event-{name}.bin"), entry);
     }
@@ -37,7 +47,7 @@ fn check(name: &str, bytes: &[u8]) {
     let codec = codec();
     let stem = name.strip_suffix(".bin").unwrap_or(name);
     if let Some(event) = stem.strip_prefix("event-") {
-        let expected = fixtures::events().into_iter().find(|(other, _)| *other == event).expect(name).1;
+        let expected = events().into_iter().find(|(other, _)| *other == event).expect(name).1;
         let (entry, previous) = codec.read_entry(&key(1), bytes).expect(name);
         assert!(*entry.events == [expected], "{name}: {:?}", entry.events);
         assert_eq!((entry.token, previous), (token(74), Some(token(73))), "{name}");
@@ -72,6 +82,96 @@ fn records_of_every_format_still_load() {
                 assert!(names.contains(name), "{name} is missing: write it as the README there says");
             }
         }
+    }
+}
+
+/// The layout of the file of the embedded store; see `services/store/embedded/schema.rs`.
+const LAYOUT: u32 = 1;
+/// So many commits are in a golden file.
+const COMMITS: u64 = 150;
+
+/// When the files were written, by the clock of the store.
+const WRITTEN: Millis = Millis(1_790_000_000_000);
+/// When they are read: a day later, so that no request record is over.
+const READ: Millis = Millis(WRITTEN.0 + 86_400_000);
+
+fn open_at(file: &Path, now: Millis) -> EmbeddedStore {
+    let clock = Arc::new(ManualClock::at(now));
+    EmbeddedStore::open(EmbeddedSettings { clock, ..EmbeddedSettings::new(file, keys()) }).unwrap()
+}
+
+async fn write_file(path: &Path) {
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("fulcrum.redb");
+    let store = open_at(&file, WRITTEN);
+    let mut chain = Chain::new(key(1), 1);
+    let mut opening = chain.next();
+    opening.request = Some(fixtures::request());
+    store.commit(opening).await.unwrap();
+    for _ in 1..COMMITS {
+        store.commit(chain.next()).await.unwrap();
+    }
+    drop(store);
+    let mut packed = GzEncoder::new(fs::File::create(path).unwrap(), Compression::best());
+    packed.write_all(&fs::read(file).unwrap()).unwrap();
+    packed.finish().unwrap();
+}
+
+#[tokio::test]
+async fn files_of_every_layout_still_open() {
+    for layout in 1..=LAYOUT {
+        let packed = folder().join(format!("layout{layout}.redb.gz"));
+        if layout == LAYOUT && env::var_os(WRITE).is_some() && !packed.exists() {
+            write_file(&packed).await;
+        }
+        let folder = tempfile::tempdir().unwrap();
+        let file = folder.path().join("fulcrum.redb");
+        let mut bytes = Vec::new();
+        let packed = fs::File::open(&packed).unwrap_or_else(|_| panic!("no golden file of layout {layout}"));
+        GzDecoder::new(packed).read_to_end(&mut bytes).unwrap();
+        fs::write(&file, bytes).unwrap();
+        check_file(&open_at(&file, READ)).await;
+    }
+}
+
+/// Everything in a golden file is found by every way there is to it.
+async fn check_file(store: &EmbeddedStore) {
+    let (key, operator) = (key(1), key(1).operator);
+    let stored = store.load(&key).await.unwrap().expect("the table");
+    assert_eq!((stored.token.version, stored.table.version), (COMMITS, COMMITS));
+    let listed = store.tables(&operator, None, 10).await.unwrap();
+    assert!(listed.len() == 1 && listed[0].0 == key && listed[0].1.token == stored.token);
+    let history = store.history(&key, 0, usize::MAX).await.unwrap();
+    assert_eq!((history.oldest, history.entries.len() as u64), (1, COMMITS));
+    assert_eq!(history.entries.last().map(|entry| entry.token), Some(stored.token));
+    assert_eq!(store.checkpoint(&key, COMMITS).await.unwrap().expect("a checkpoint").version, 128);
+    let due = store.due(Millis(u64::MAX), 10).await.unwrap();
+    assert_eq!(due.first().map(|(_, at)| *at), store.next_due().await.unwrap());
+    let request = fixtures::request();
+    assert!(store.request(&operator, &request.id).await.unwrap() == Some(request));
+    let all = store.settlements(&operator, &SettlementFilter::default(), None, usize::MAX).await.unwrap();
+    assert!(all.len() > 5, "{} settlements", all.len());
+    for (position, settlement) in &all {
+        let by_id = store.settlement(&operator, &settlement.id).await.unwrap();
+        assert_eq!(by_id.as_ref(), Some(settlement));
+        let player = player_of(settlement);
+        for filter in [
+            SettlementFilter { table: Some(key.table), ..SettlementFilter::default() },
+            SettlementFilter { table: Some(key.table), hand: settlement.hand(), player: None },
+            SettlementFilter { player: Some(player), ..SettlementFilter::default() },
+        ] {
+            let found = store.settlements(&operator, &filter, None, usize::MAX).await.unwrap();
+            assert!(found.iter().any(|(at, one)| at == position && one == settlement), "{filter:?}");
+        }
+    }
+    assert_eq!(store.outages().await.unwrap(), [Outage { from: WRITTEN, to: READ }]);
+}
+
+fn player_of(settlement: &Settlement) -> PlayerId {
+    match &settlement.body {
+        SettlementBody::Hand(result) => result.players[0].player.clone(),
+        SettlementBody::Void { refunds, .. } => refunds[0].1.clone(),
+        SettlementBody::Movement { player, .. } => player.clone(),
     }
 }
 

@@ -4,6 +4,7 @@
 mod chain;
 mod codec;
 mod embedded;
+mod events;
 mod fixtures;
 mod golden;
 mod keyring;
