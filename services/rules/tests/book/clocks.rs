@@ -99,6 +99,18 @@ fn r8_2_a_time_out_is_never_applied_early() {
     fresh.more("wait 60m · expire -> NOT_DUE");
 }
 
+#[test]
+fn r8_2_the_next_hand_does_not_begin_early() {
+    let mut table = play("table texas nl 1/2\n seats 1:900 2:900 3:900\n 3 sits out\n next hand 3s");
+    let at = table.now + Millis::seconds(3);
+    assert_eq!(table.table.due(), Some((at, Due::StartHand)), "before the end of sitting out");
+    let start = || Ask::StartHand { deck: Box::new(rules::Deck::ordered()), draw: 0 };
+    table.more("wait 2999ms");
+    assert_eq!(table.step(start()), Err(rules::Refusal::NotDue { at: Some(at) }));
+    table.more("wait 1ms");
+    assert_eq!(table.step(start()), Ok(()));
+}
+
 // Another machine's clock is behind: the next player's clock starts no earlier for that.
 #[test]
 fn r8_2_a_stamp_from_before_the_prompt_takes_no_time_from_the_next() {

@@ -24,4 +24,5 @@ mod repetitions;
 mod seats;
 mod secrecy;
 mod showdown;
+mod stops;
 mod text;

@@ -3,6 +3,7 @@
 use rules::blinds::Debt;
 use rules::event::StopScope;
 use rules::invariant::{self, Broken};
+use rules::view::{self, Viewer};
 use rules::{Ask, Chips, Event, SeatNo};
 
 use crate::play::{Play, check, play};
@@ -42,6 +43,8 @@ fn r10_1_antes_and_dead_chips_too() {
          1 raises 400 · void · stacks 1:900 2:900 3:150",
     );
     assert_eq!(refunds(&hand), "1 400, 2 50, 3 150");
+    let seen = view::table(&hand.table, &Viewer::Spectator).hand.expect("still shown");
+    assert_eq!((seen.total, seen.voided.as_deref()), (Chips::ZERO, Some("test")));
     let hand = play(
         "table double nl 1/2 ante 25
          seats 1:50 2:5 3:10
@@ -121,6 +124,29 @@ fn r10_1_a_seat_that_changed_hands_gets_nothing_back() {
     let seat = hand.table.seat(SeatNo::new(4).expect("a seat")).expect("seated");
     assert_eq!((seat.debt, seat.newcomer, seat.established), (Debt::NONE, true, false));
     hand.more("deal\n positions 5 1 2 · dealt 1 2 3 5");
+}
+
+// Sat out by the clock in the void hand, he is no more in the game than without the void: he waits for the big blind.
+#[test]
+fn r10_1_who_was_sat_out_stays_so() {
+    check(
+        "table texas nl 1/2 timeouts 1
+         seats 1:500 2:500 3:500 4:500
+         deal button 4
+         3 folds · 4 folds · 1 folds
+         deal
+         positions 1 2 3 · time-out · 4 is out · void · 4 is out
+         deal
+         positions 1 2 3 · dealt 1 2 3 · 1 folds · 2 folds
+         deal
+         positions 2 3 1 · 4 owes both · 4 sits in · 2 folds · 3 folds
+         deal
+         positions 3 1 2 · 3 folds · 1 folds
+         deal
+         positions 1 2 3 · dealt 1 2 3 · 1 folds · 2 folds
+         deal
+         positions 2 3 4 · dealt 1 2 3 4",
+    );
 }
 
 #[test]

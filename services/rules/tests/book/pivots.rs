@@ -232,6 +232,12 @@ fn r4_8_simultaneous_all_live_players_pick_at_once() {
 }
 
 #[test]
+fn r4_8_simultaneous_who_picked_last_makes_no_difference_to_the_betting() {
+    play(AT_ONCE).more("3 picks Kc · 2 picks Qc · 1 picks Ac · 3 to act");
+    play(AT_ONCE).more("1 picks Ac · 2 picks Qc · 3 picks Kc · 3 to act");
+}
+
+#[test]
 fn r4_8_simultaneous_the_betting_starts_when_the_clock_ends() {
     play(AT_ONCE).more(
         "3 picks 2h · at +15500ms · expire -> NOT_DUE · 1 picks 2c · 2 to pick

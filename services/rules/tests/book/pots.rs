@@ -1,7 +1,7 @@
 //! Rules 6.1 to 6.3: main and side pots, which hand wins them, and how they are split.
 
-use rules::Chips;
-use rules::pots::split;
+use rules::pots::{Contribution, Pot, build, split};
+use rules::{Chips, SeatNo};
 
 use crate::play::{check, play};
 use crate::text::rows;
@@ -183,6 +183,17 @@ fn r6_3_the_order_of_winners_is_that_of_seats() {
     let order: Vec<u8> = hand.result().pots[0].winners.iter().map(|(seat, _)| seat.number()).collect();
     assert_eq!(order, [2, 1]);
     hand.more("pots 15 (1 2) · wins 2:8 1:7");
+}
+
+// No hand comes to this: who has put in nothing wins what only folded players paid.
+#[test]
+fn r6_1_no_chips_are_without_an_owner() {
+    let seats: Vec<SeatNo> = SeatNo::all().take(2).collect();
+    let paid = |seat, live, folded| Contribution { seat, live: Chips(live), dead: Chips(3), folded };
+    let pots =
+        build(&[paid(seats[0], 10, true), Contribution { dead: Chips(0), ..paid(seats[1], 0, false) }]);
+    let (amount, eligible) = (Chips(13), [seats[1]].into_iter().collect());
+    assert_eq!(pots, [Pot { amount, eligible }]);
 }
 
 // Pitfall 19: seat 2 is the first left of the button, but has no part in the side pot of 51.

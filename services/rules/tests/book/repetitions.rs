@@ -40,6 +40,17 @@ fn r5_8_the_same_action_of_the_same_turn_has_the_same_answer() {
 
 // Pitfall 33.
 #[test]
+fn r5_8_an_all_in_is_remembered_as_what_it_was() {
+    let mut hand = play(RAISED);
+    hand.more("3 all-in 90");
+    let all_in = hand.table.repeated(&act(&hand, "p3", 1, 3, Action::AllIn)).expect("accepted");
+    let Decision::Acted { play, to, added, all_in, .. } = all_in.decision else { panic!("{all_in:?}") };
+    assert_eq!((play, to, added, all_in), (rules::event::Play::Raise, Chips(90), Chips(88), true));
+    // The same in other words is another request.
+    assert_eq!(hand.table.repeated(&act(&hand, "p3", 1, 3, Action::Raise(Chips(90)))), None);
+}
+
+#[test]
 fn r5_8_another_action_for_a_past_turn_is_refused() {
     let hand = play(RAISED);
     for other in [Action::Fold, Action::Call, Action::AllIn, Action::Raise(Chips(11)), Action::Bet(Chips(10))]

@@ -1,13 +1,12 @@
-//! Rules 9, and 2.9 in play: coming, leaving, sitting out, adding chips, stops.
+//! Rules 9.1 to 9.3: coming, leaving, sitting out, adding chips.
 
 use rules::event::LeaveReason;
-use rules::table::Life;
 use rules::{Chips, Event, Millis, PlayerId};
 
 use crate::play::{Play, check, play};
 
 /// Who was paid what in the last commit: `1 900 Asked`.
-fn paid(play: &Play) -> Vec<String> {
+pub fn paid(play: &Play) -> Vec<String> {
     let paid = play.commit.iter().filter_map(|event| match event {
         Event::PlayerStoodUp { seat, paid, reason, transaction, .. } => {
             assert_eq!(*reason == LeaveReason::Asked, !transaction.is_empty(), "whose wish it was");
@@ -228,10 +227,10 @@ fn r9_2_leaving_with_nothing_leaves_nothing_to_bring_back() {
          seats 1:180 2:100
          cards 1:AcAd 2:QcQd board:9s8h7s3c2d
          deal button 2
-         2 all-in 100 · 1 calls 98 · 2 leaves · p2 buys 2 for 40",
+         2 all-in 100 · 1 calls 98 · 2 leaves",
     );
     assert_eq!(table.table.departed, []);
-    table.more("2 leaves · p2 buys 3 for 41 · 3 leaves");
+    table.more("p2 buys 2 for 40 · 2 leaves · p2 buys 3 for 41 · 3 leaves");
     let until = Millis::minutes(60);
     let last = table.table.departed.last().expect("noted");
     assert_eq!((last.player.as_str(), last.stack, last.at + until), ("p2", Chips(41), table.now + until));
@@ -260,9 +259,35 @@ fn r9_3_the_next_hand_and_the_next_big_blind_are_separate_wishes() {
          deal
          dealt 1 2 3 4",
     );
-    // Asked between hands, it is done at once.
+    // Asked between hands, the one is done at once, the other waits all the same.
+    play(hand)
+        .more("4 folds · 1 folds · 2 folds · 1 sits out next big blind · 1 is in\n deal\n dealt 1 2 3 4");
     play(hand)
         .more("4 folds · 1 folds · 2 folds · 1 sits out · 1 is out · 1 sits out -> ALREADY_SITTING_OUT");
+}
+
+// Who waits for the big blind may think better of it and post.
+#[test]
+fn r2_4_a_newcomer_may_post_after_all() {
+    check(
+        "table texas nl 10/25
+         seats 1:500 2:500 3:500 4:500
+         deal button 1
+         p6 buys 6 for 500 · 6 sits in -> NOT_SITTING_OUT · 4 folds · 1 folds · 2 folds
+         deal
+         positions 2 3 4 · dealt 1 2 3 4 · 6 sits in posting · 6 sits in posting -> NOT_SITTING_OUT
+         1 folds · 2 folds · 3 folds
+         deal
+         positions 3 4 6 · dealt 1 2 3 4 6",
+    );
+    check(
+        "table texas nl 10/25
+         seats 1:500 2:500 3:500 4:500
+         deal button 1
+         p6 buys 6 for 500 · 6 sits in posting · 4 folds · 1 folds · 2 folds
+         deal
+         positions 2 3 4 · dealt 1 2 3 4 6 · bets 6:25",
+    );
 }
 
 #[test]
@@ -274,104 +299,6 @@ fn r9_3_if_too_few_are_left_no_hand_begins() {
          2 sits out next big blind · 1 sits out next big blind · 1 folds · 1 is in · 2 is in · next hand 3s
          deal
          over · 1 is out · 2 is in · no next hand",
-    );
-}
-
-#[test]
-fn r9_4_a_stop_lets_the_hand_finish_and_begins_no_other() {
-    for scope in ["service", "operator", "game", "table", "malfunction"] {
-        let mut table = play(
-            "table texas nl 1/2
-             seats 1:900 2:900
-             deal button 1",
-        );
-        table.more(&format!(
-            "stop {scope} · 1 to act · 1 folds · over · no next hand · deal -> TABLE_STOPPED"
-        ));
-        let stop = &table.table.stops[0];
-        assert_eq!((stop.reason.as_str(), table.table.stops.len()), ("test", 1));
-        table.more(&format!(
-            "p3 buys 3 for 90 · no next hand · resume {scope} · next hand 3s · resume {scope} -> NOT_STOPPED"
-        ));
-        table.more("deal\n running");
-    }
-}
-
-#[test]
-fn r9_4_every_stop_has_to_be_lifted() {
-    check(
-        "table texas nl 1/2
-         seats 1:900 2:900
-         next hand 3s · stop game · no next hand · stop table · resume game · no next hand
-         deal -> TABLE_STOPPED · resume table · next hand 3s",
-    );
-}
-
-#[test]
-fn r9_4_a_table_closes_when_its_hand_is_over() {
-    let mut table = play(
-        "table texas nl 1/2
-         seats 1:900 2:800 3:700
-         deal button 1
-         3 adds 50 · close · running · close -> TABLE_CLOSED · p9 buys 9 for 90 -> TABLE_CLOSED
-         2 adds 5 -> TABLE_CLOSED · 1 folds · 2 folds · over",
-    );
-    assert_eq!(paid(&table), ["1 900 TableClosed", "2 799 TableClosed", "3 751 TableClosed"]);
-    assert_eq!(table.table.life, Life::Closed { reason: "test".to_owned() });
-    assert_eq!(table.table.due(), None);
-    table.more("resume table -> TABLE_CLOSED · expire -> TABLE_CLOSED · 3 shows -> TABLE_CLOSED · deal -> TABLE_CLOSED");
-}
-
-#[test]
-fn r9_4_an_idle_table_closes_at_once() {
-    let table = play("table texas nl 1/2\n seats 1:900 2:800\n close\n 1 is gone · 2 is gone · no next hand");
-    assert_eq!(paid(&table), ["1 900 TableClosed", "2 800 TableClosed"]);
-    assert_eq!(table.table.departed, []);
-}
-
-// Last big blind 1; seats 1, 4 and 6 play on.
-#[test]
-fn r2_9_play_resumes_with_the_next_active_seat_as_big_blind() {
-    check(
-        "table texas nl 1/2
-         seats 1:900 3:900 5:900
-         deal button 3
-         positions 3 5 1 · 3 folds · 5 folds · next hand 3s
-         3 leaves · next hand 3s · 5 leaves · no next hand
-         p4 buys 4 for 900 · next hand 3s · p6 buys 6 for 900
-         deal
-         positions 6 1 4 · dealt 1 4 6",
-    );
-}
-
-// Seat 4 owes both when the others leave; with play resumed he owes nothing, and newcomers wait for nothing.
-#[test]
-fn r2_9_old_debts_are_forgotten() {
-    check(
-        "table texas nl 1/2
-         seats 1:900 2:900 3:900 4:900
-         deal button 1
-         4 sits out · 4 folds · 1 folds · 2 folds
-         deal
-         positions 2 3 1 · 4 owes both · 2 folds · 3 folds · 2 leaves · 3 leaves · no next hand
-         4 sits in · p2 buys 2 for 900
-         deal
-         positions 4 1 2 · dealt 1 2 4 · 4 owes nothing · bets 4:0 1:1 2:2",
-    );
-}
-
-// Play stops in the middle of the session because the loser has no chips left.
-#[test]
-fn r2_9_after_one_of_two_lost_everything() {
-    check(
-        "table texas nl 1/2
-         seats 1:100 2:100
-         cards 1:AcAd 2:QcQd board:9s8h7s3c2d
-         deal button 1
-         positions 1 1 2 · 1 all-in 100 · 2 all-in 100 · over · stacks 1:200 · 2 is out · no next hand
-         p5 buys 5 for 100 · p7 buys 7 for 100 · next hand 3s
-         deal
-         positions 7 1 5 · dealt 1 5 7",
     );
 }
 

@@ -140,6 +140,18 @@ fn r6_6_a_hand_won_without_a_showdown_stays_closed_unless_its_owner_shows_it() {
 }
 
 #[test]
+fn r6_6_who_mucked_at_a_showdown_shows_no_more() {
+    check(
+        "table texas nl 1/2
+         seats 1:900 2:900
+         cards 1:QcQd 2:AcAd board:9s8h7s3c2d
+         deal button 1
+         1 calls 1 · 2 checks · 2 checks · 1 checks · 2 checks · 1 checks
+         2 bets 5 · 1 calls 5 · over · shown 2 · mucked 1 · 1 shows -> NOTHING_TO_SHOW",
+    );
+}
+
+#[test]
 fn r6_6_a_void_hand_is_won_by_nobody() {
     check(
         "table texas nl 1/2
