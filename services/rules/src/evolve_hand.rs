@@ -6,7 +6,7 @@ use alloc::vec::Vec;
 use crate::command::Action;
 use crate::config::{Limit, PivotOrder};
 use crate::event::{By, Event, HandStart, Play};
-use crate::hand::{Accepted, Before, Betting, Decision, End, Hand, HandPlayer, PastHand, Street};
+use crate::hand::{Accepted, Before, Betting, Decision, End, Hand, HandPlayer, PastHand, Prompt, Street};
 use crate::table::Table;
 use crate::{Card, Chips, Millis, Pick, PostKind, SeatNo};
 
@@ -18,24 +18,19 @@ impl Table {
                 h.used += cards.cards().len() as u8;
                 h.with_player(*seat, |p| p.holes = Some(*cards));
             }),
-            Event::Prompted { turn, seats, kind, at, act_by, bank_until } => self.with_hand(|h| {
-                h.turns = *turn;
-                h.prompt = Some(crate::hand::Prompt {
-                    turn: *turn,
-                    seats: *seats,
-                    kind: *kind,
-                    at: *at,
-                    act_by: *act_by,
-                    bank_until: *bank_until,
-                });
-            }),
+            Event::Prompted { turn, seats, kind, at, act_by, bank_until } => {
+                let (turn, seats, kind) = (*turn, *seats, *kind);
+                let (at, act_by, bank_until) = (*at, *act_by, *bank_until);
+                self.turn_begins(turn);
+                let prompt = Prompt { turn, seats, kind, at, act_by, bank_until };
+                self.with_hand(|h| h.prompt = Some(prompt));
+            }
             Event::PivotPicked { turn, seat, pick, by, .. } => {
-                self.with_hand(|h| h.turns = *turn);
+                self.turn_begins(*turn);
                 self.picked(*turn, *seat, *pick, *by);
             }
             Event::Acted { turn, seat, play, to, added, all_in, by, asked, bank_used } => {
-                // A decision that the rules took at once was a turn of its own: its number does not come again.
-                self.with_hand(|h| h.turns = *turn);
+                self.turn_begins(*turn);
                 self.act(*seat, *play, *to, *added, *by, *bank_used);
                 if let Some(asked) = *asked {
                     let made = decision(asked, *play, *to, *added, *all_in);
@@ -99,6 +94,11 @@ impl Table {
                 p.pick_timed_out = in_turn && by == By::TimeOut;
             });
         });
+    }
+
+    /// A decision that the rules take at once is a turn of its own too: its number does not come again.
+    fn turn_begins(&mut self, turn: u32) {
+        self.with_hand(|h| h.turns = turn);
     }
 
     fn with_hand(&mut self, change: impl FnOnce(&mut Hand)) {
