@@ -238,7 +238,7 @@ fn config(record: &HandRecord) -> Result<TableConfig, String> {
     };
     Ok(TableConfig {
         display_name: record.id.clone(),
-        currency: *b"XXX",
+        currency: *b"USD",
         game: Game::TexasHoldem,
         limit,
         seats: SeatNo::MAX,
