@@ -156,6 +156,12 @@ impl HandRecord {
         self.n == 2 && small == big
     }
 
+    /// Whether commands alone bring the hand about: what a service can be asked to play.
+    #[must_use]
+    pub fn begins_by_command(&self) -> bool {
+        !self.straddles_without_chips() && !self.big_blind_is_first()
+    }
+
     /// The bring-in, and the last who owes it: the player after him acts first.
     #[must_use]
     pub fn bring_in(&self) -> (u64, usize) {

@@ -116,7 +116,7 @@ impl Setup {
     pub fn begin(&self, record: &HandRecord) -> Result<(Vec<Event>, Table), Refusal> {
         let seated = self.seated()?;
         let (events, table) = seated.step(&Command { at: NOW, ask: self.start() })?;
-        if !record.straddles_without_chips() && !record.big_blind_is_first() {
+        if record.begins_by_command() {
             return Ok((events, table));
         }
         let mut events = self.as_recorded(record, &events);
