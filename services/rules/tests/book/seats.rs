@@ -202,6 +202,19 @@ fn r9_2_who_has_lost_everything_sits_out_until_he_has_chips() {
     );
 }
 
+// Sat out by the clock at his pivot, he loses his last chips: new ones do not bring him back by themselves.
+#[test]
+fn r9_2_who_sat_out_before_stays_out_with_new_chips() {
+    check(
+        "table double nl 1/2 timeouts 1
+         seats 1:100 2:100 3:100
+         cards 1:AcAd2c 2:QcQd2d board:9s8h7s3c4d
+         deal button 1
+         1 all-in 100 · 2 all-in 100 · 3 folds · time-out · did 2 pick time-out · 2 is out · 1 picks Ac
+         over · stacks 2:0 · 2 adds 50 · 2 is out · 2 sits in · 2 is in",
+    );
+}
+
 #[test]
 fn r9_2_who_comes_back_within_the_hour_brings_what_he_left_with() {
     let left = "table texas nl 1/2 buy-in 40..200 rathole 60m
@@ -253,6 +266,10 @@ fn r9_3_the_next_hand_and_the_next_big_blind_are_separate_wishes() {
          deal
          1 is out · 1 owes both · positions 3 4 2 · dealt 2 3 4",
     );
+    // Fulfilled, the wish is no wish any more.
+    let mut fulfilled = play(hand);
+    fulfilled.more("1 sits out · 4 folds · 1 folds · 2 folds · 1 is out");
+    assert!(fulfilled.table.occupied().all(|(_, seat)| seat.wish.is_none()));
     // Taken back.
     play(hand).more(
         "1 sits out · 1 sits in · 1 sits in -> NOT_SITTING_OUT · 4 folds · 1 folds · 2 folds · 1 is in
