@@ -142,12 +142,7 @@ fn told(refusal: &Refusal) -> Told {
             Told::new(Not, "the call arrived after the end of the clock and its grace").with("at", at.0)
         }
         Refusal::IllegalAction { legal: now } => legal("the action is not legal now", now),
-        Refusal::IllegalAmount { legal: now } => {
-            legal("the amount is not legal now", now).fields(vec![FieldViolation::new(
-                "to",
-                range(now).unwrap_or_else(|| "no amount is legal".into()),
-            )])
-        }
+        Refusal::IllegalAmount { legal: now } => illegal_amount(now),
         Refusal::NothingToShow => Told::new(Not, "the player has no hand that he may show"),
         Refusal::AlreadyCredited => Told::new(Not, "the time of this outage has been given back before"),
         Refusal::FixedSetting { field } => {
@@ -156,6 +151,11 @@ fn told(refusal: &Refusal) -> Told {
             )
         }
     }
+}
+
+fn illegal_amount(now: &Legal) -> Told {
+    let right = range(now).unwrap_or_else(|| "no amount is legal".into());
+    legal("the amount is not legal now", now).fields(vec![FieldViolation::new("to", right)])
 }
 
 fn due(at: Option<u64>) -> Told {

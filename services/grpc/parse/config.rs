@@ -80,7 +80,7 @@ pub fn game(game: v1::Game) -> Option<Game> {
 fn currency(f: &mut Fields, text: &str) -> [u8; 3] {
     let letters = <[u8; 3]>::try_from(text.as_bytes()).ok();
     let letters = letters.filter(|l| l.iter().all(u8::is_ascii_uppercase));
-    f.check("config.currency", letters, "three capital letters of ISO 4217").unwrap_or(*b"XXX")
+    f.check("config.currency", letters, "three capital letters of ISO 4217").unwrap_or_default()
 }
 
 fn stakes(f: &mut Fields, message: Option<&v1::Stakes>) -> Stakes {

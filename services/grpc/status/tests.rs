@@ -149,7 +149,7 @@ fn what_is_to_be_repeated_says_when() {
 /// What went wrong inside is nobody's business outside: the log has it.
 #[test]
 fn nothing_internal_is_sent() {
-    let inside = "redb: page 17 of /var/lib/x";
+    let inside = "disk: page 17 of /var/lib/x";
     let errors = [
         StoreError::Unavailable(inside.into()),
         StoreError::Unknown(inside.into()),
@@ -160,6 +160,6 @@ fn nothing_internal_is_sent() {
         let status = failed(PlayError::Store(error));
         let bytes = [status.message().as_bytes(), status.details()].concat();
         let text = String::from_utf8_lossy(&bytes);
-        assert!(!text.contains("redb") && !text.contains("page 17"), "{text}");
+        assert!(!text.contains("disk") && !text.contains("page 17"), "{text}");
     }
 }

@@ -7,6 +7,7 @@ use crate::command::Action;
 use crate::config::{Limit, PivotOrder};
 use crate::event::{By, Event, HandStart, Play};
 use crate::hand::{Accepted, Before, Betting, Decision, End, Hand, HandPlayer, PastHand, Prompt, Street};
+use crate::result::HandResult;
 use crate::table::Table;
 use crate::{Card, Chips, Millis, Pick, PostKind, SeatNo};
 
@@ -51,22 +52,7 @@ impl Table {
             Event::HandShown { seat, .. } => {
                 self.with_hand(|h| h.with_player(*seat, |p| p.shown = true));
             }
-            Event::HandSettled(result) => {
-                self.ledger.raked += result.rake;
-                for player in &result.players {
-                    self.with_seat(player.seat, |s| {
-                        s.stack += player.won;
-                        // The wish to post is fulfilled only now: a void would have left it standing.
-                        s.post &= !s.established;
-                    });
-                }
-                self.with_hand(|h| {
-                    let live = h.live();
-                    let uncontested = live.iter().next().filter(|_| live.len() == 1);
-                    h.end = Some(End::Settled { uncontested });
-                    h.prompt = None;
-                });
-            }
+            Event::HandSettled(result) => self.pay(result),
             Event::HandVoided { reason, refunds, .. } => {
                 for (seat, amount) in refunds {
                     self.with_seat(*seat, |s| s.stack += *amount);
@@ -77,6 +63,23 @@ impl Table {
             // Everything else is folded elsewhere or tells only watchers.
             _ => {}
         }
+    }
+
+    fn pay(&mut self, result: &HandResult) {
+        self.ledger.raked += result.rake;
+        for player in &result.players {
+            self.with_seat(player.seat, |s| {
+                s.stack += player.won;
+                // The wish to post is fulfilled only now: a void would have left it standing.
+                s.post &= !s.established;
+            });
+        }
+        self.with_hand(|h| {
+            let live = h.live();
+            let uncontested = live.iter().next().filter(|_| live.len() == 1);
+            h.end = Some(End::Settled { uncontested });
+            h.prompt = None;
+        });
     }
 
     fn picked(&mut self, turn: u32, seat: SeatNo, pick: Pick, by: By) {
