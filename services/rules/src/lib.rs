@@ -3,6 +3,8 @@
 //! What is absent, on purpose: no async, no I/O, no clock, no randomness, no serialisation. Time, decks and draws
 //! are arguments; the crate has no dependencies and is `no_std`, so that the compiler holds this line.
 #![no_std]
+// Chips are whole numbers. Overflow is checked in release builds too: the profile says so.
+#![deny(clippy::float_arithmetic)]
 
 extern crate alloc;
 
