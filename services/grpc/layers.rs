@@ -34,7 +34,7 @@ pub struct Front {
     pub credentials: Credentials,
     /// The calls of the contract.
     pub methods: Methods,
-    /// The longest that a unary call may take.
+    /// The longest that a unary call, or the beginning of a stream, may take.
     pub longest: Duration,
     /// The largest message that is read, in bytes.
     pub message: usize,
@@ -77,7 +77,9 @@ impl Front {
             Ok(room) => room,
             Err(status) => return status.into_http(),
         };
-        let limit = (method.kind == Kind::Unary).then(|| deadline::of(request.headers(), self.longest));
+        // Of a stream this is the time to its beginning; after that it lasts as long as both sides like.
+        let limited = matches!(method.kind, Kind::Unary | Kind::Stream);
+        let limit = limited.then(|| deadline::of(request.headers(), self.longest));
         let work = AssertUnwindSafe(inner.call(request)).catch_unwind();
         let answer = deadline::within(limit, work).await;
         drop(room);

@@ -76,8 +76,16 @@ async fn a_call_that_takes_too_long_is_ended_by_the_servers_deadline() {
     let get = v1::GetTableRequest { table_id: table.clone(), viewer: None };
     let status = in_time(caller.tables.get_table(get)).await.unwrap_err();
     assert_eq!((status.code(), reason(&status)), (Code::DeadlineExceeded, "DEADLINE_EXCEEDED".into()));
+    let watch = v1::WatchTableRequest { table_id: table.clone(), ..Default::default() };
+    let status = in_time(caller.tables.watch_table(watch)).await.unwrap_err();
+    assert_eq!(status.code(), Code::DeadlineExceeded, "a stream has to begin in time, too");
     store.loads(Gate::Open);
     caller.table(&table, "").await;
+    let mut eyes = caller.watch(&table, "").await;
+    eyes.next().await.expect("a snapshot");
+    tokio::time::sleep(Duration::from_millis(300)).await;
+    let sequence = caller.begin(&table).await;
+    eyes.until(sequence).await;
     house.close().await;
 }
 
