@@ -204,11 +204,10 @@ fn stacks(room: &Room, story: &Story, paint: Paint) -> Vec<String> {
     let players = story.settled.as_ref().map(|settled| settled.players.as_slice()).unwrap_or_default();
     let one = |(seat, chair): (&u32, &super::room::Chair)| {
         let stack = format!("{} {}", chair.name, room.currency.amount(chair.stack));
-        match players.iter().find(|player| player.seat == *seat) {
-            Some(player) => {
-                format!("{stack} ({})", change(player.stack_after - player.stack_before, room, paint))
-            }
-            None => stack,
+        let player = players.iter().find(|player| player.seat == *seat);
+        match player.map_or(0, |player| player.stack_after - player.stack_before) {
+            0 => stack,
+            result => format!("{stack} ({})", change(result, room, paint)),
         }
     };
     room.chairs.iter().map(one).collect()
@@ -245,4 +244,142 @@ fn account(room: &Room) -> String {
         amount(room.raked),
         amount(brought)
     )
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::pb::v1::table_event::Event;
+    use crate::pb::v1::{
+        ActedBy, Action, BlindKind, BlindPosted, Card as C, HandCategory, HandMucked, HandSettled, HandShown,
+        HandStarted, PivotPicked, PlayerActed, PlayerSeated, SeatAmount, SettledPlayer, Stakes, StreetDealt,
+        UncalledBetReturned,
+    };
+
+    fn acted(seat: u32, action: Action, to: i64, put_in: i64, by: ActedBy) -> Event {
+        let (action, by) = (action.into(), by.into());
+        Event::PlayerActed(PlayerActed {
+            seat,
+            action,
+            to,
+            put_in,
+            by,
+            all_in: to == 900,
+            ..PlayerActed::default()
+        })
+    }
+
+    fn posted(seat: u32, kind: BlindKind, amount: i64) -> Event {
+        Event::BlindPosted(BlindPosted { seat, kind: kind.into(), amount })
+    }
+
+    fn picked(seat: u32, by: ActedBy) -> Event {
+        Event::PivotPicked(PivotPicked { seat, by: by.into(), ..PivotPicked::default() })
+    }
+
+    fn value(description: &str, rank: i32) -> Option<HandValue> {
+        let category = HandCategory::Pair.into();
+        Some(HandValue { category, ranks: vec![rank], description: description.to_owned() })
+    }
+
+    fn settled() -> Event {
+        let account = |seat, before, after, shown| SettledPlayer {
+            seat,
+            stack_before: before,
+            stack_after: after,
+            shown,
+            ..SettledPlayer::default()
+        };
+        let best = value("pair, kings", 12);
+        let shown = ShownValue { first: value("pair, deuces", 1), second: best.clone(), best };
+        let pot = SettledPot {
+            amount: 2000,
+            rake: 100,
+            winners: vec![SeatAmount { seat: 1, amount: 1900 }],
+            ..SettledPot::default()
+        };
+        Event::HandSettled(HandSettled {
+            hand: Some(SettledHand {
+                hand_number: 1,
+                pots: vec![pot],
+                players: vec![account(1, 1000, 1900, Some(shown)), account(2, 1000, 0, None)],
+                rake: 100,
+                ..SettledHand::default()
+            }),
+        })
+    }
+
+    fn played() -> Vec<Event> {
+        let by = ActedBy::Player;
+        let seated = |seat, name: &str| {
+            let player_id = name.to_owned();
+            Event::PlayerSeated(PlayerSeated { seat, player_id, buy_in: 1000, ..PlayerSeated::default() })
+        };
+        let street = |street: Street, cards: &[C]| {
+            let cards = cards.iter().map(|card| (*card).into()).collect();
+            Event::StreetDealt(StreetDealt { street: street.into(), cards })
+        };
+        vec![
+            seated(1, "Ada"),
+            seated(2, "Boris"),
+            Event::HandStarted(HandStarted {
+                hand_number: 1,
+                button_seat: 1,
+                small_blind_seat: 1,
+                big_blind_seat: 2,
+                dealt_seats: vec![1, 2],
+                ..HandStarted::default()
+            }),
+            posted(1, BlindKind::SmallBlind, 50),
+            posted(2, BlindKind::BigBlind, 100),
+            acted(1, Action::Call, 100, 50, by),
+            acted(2, Action::Check, 100, 0, by),
+            street(Street::Flop, &[C::TwoOfClubs, C::KingOfDiamonds, C::NineOfSpades]),
+            picked(2, ActedBy::TimeOut),
+            acted(2, Action::Bet, 900, 900, by),
+            picked(1, by),
+            acted(1, Action::Call, 900, 900, by),
+            Event::UncalledBetReturned(UncalledBetReturned { seat: 1, amount: 25 }),
+            Event::HandShown(HandShown {
+                seat: 1,
+                cards: vec![C::TwoOfHearts.into(), C::AceOfHearts.into(), C::KingOfClubs.into()],
+                pivot: C::AceOfHearts.into(),
+                ..HandShown::default()
+            }),
+            Event::HandMucked(HandMucked { seat: 2 }),
+            settled(),
+        ]
+    }
+
+    #[test]
+    fn a_hand_is_written_down_as_it_was_played() {
+        let stakes = Some(Stakes { small_blind: 50, big_blind: 100, ..Stakes::default() });
+        let mut room = Room { currency: Currency::new("EUR"), ..Room::default() };
+        room.config = TableConfig {
+            display_name: "Emerald".to_owned(),
+            game: Game::DoubleHoldem.into(),
+            stakes,
+            ..TableConfig::default()
+        };
+        let stories: Vec<Story> = played().iter().filter_map(|event| room.note(event)).collect();
+        let [story] = stories.as_slice() else {
+            panic!("{} hands", stories.len());
+        };
+        let expected = "\
+-- Emerald: hand 1 (Double Hold'em, no limit 0.50/1.00 EUR) ----------------------------------------
+  sat down    Ada 10.00, Boris 10.00
+  dealt       Ada (button, small blind), Boris (big blind)
+  pre-flop    Ada small blind 0.50, Boris big blind 1.00, Ada calls 0.50, Boris checks
+  flop        2c Kd 9s  Boris picks (out of time), Boris bets 9.00 and is all-in, Ada picks,
+              Ada calls 9.00 and is all-in, 0.25 goes back to Ada
+  showdown    Ada    2h [Ah] Kc   pair, kings (hand 2: pivot and right)
+              Boris  mucks
+  main pot    20.00 less 1.00 rake: Ada wins 19.00
+  rake        1.00
+  stacks      Ada 19.00 (+9.00), Boris 0.00 (-10.00)
+  chips       19.00 on the table + 1.00 raked = 20.00 bought in
+";
+        assert_eq!(hand(&room, story, Paint::PLAIN), expected);
+        assert!(hand(&room, story, Paint::rich(80)).contains("A♥"));
+    }
 }

@@ -167,3 +167,123 @@ impl Sight {
 fn pick(index: Option<u32>) -> Option<Pick> {
     Pick::new(u8::try_from(index?).ok()?)
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::pb::v1::{
+        BlindPosted, Card as C, HandSeat, HandSettled, HandStarted, HandView, HoleCardsDealt, PlayerActed,
+        PlayerSatOut, PlayerSeated, PlayerStoodUp, SeatView, StreetDealt, TableEvent,
+    };
+
+    fn heard(sight: &mut Sight, events: Vec<Event>, turn: Option<Turn>) {
+        let events = events.into_iter().map(|event| TableEvent { event: Some(event) }).collect();
+        sight.apply(&Update { events, turn, time: None });
+    }
+
+    fn seated(seat: u32, name: &str) -> Event {
+        Event::PlayerSeated(PlayerSeated { seat, player_id: name.to_owned(), ..PlayerSeated::default() })
+    }
+
+    fn acted(seat: u32, action: Action, to: i64, put_in: i64) -> Event {
+        Event::PlayerActed(PlayerActed { seat, action: action.into(), to, put_in, ..PlayerActed::default() })
+    }
+
+    fn dealt(seat: u32, cards: &[C]) -> Event {
+        let cards = cards.iter().map(|card| (*card).into()).collect();
+        Event::HoleCardsDealt(HoleCardsDealt { seat, count: 2, cards })
+    }
+
+    fn in_a_hand() -> Sight {
+        let mut sight = Sight::new("mia");
+        heard(&mut sight, vec![seated(1, "leo"), seated(2, "mia"), seated(3, "zoe")], None);
+        let started = HandStarted { hand_number: 4, dealt_seats: vec![1, 2, 3], ..HandStarted::default() };
+        let post = |seat, amount| Event::BlindPosted(BlindPosted { seat, amount, ..BlindPosted::default() });
+        let events = vec![
+            Event::HandStarted(started),
+            post(1, 50),
+            post(2, 100),
+            dealt(1, &[]),
+            dealt(2, &[C::AceOfHearts, C::KingOfClubs]),
+            acted(3, Action::Raise, 300, 300),
+            acted(1, Action::Fold, 50, 0),
+        ];
+        let turn = Turn { hand_number: 4, number: 3, seats: vec![2], ..Turn::default() };
+        heard(&mut sight, events, Some(turn));
+        sight
+    }
+
+    #[test]
+    fn a_player_knows_the_pot_the_price_and_who_is_in() {
+        let mut sight = in_a_hand();
+        assert_eq!((sight.hand.pot, sight.hand.high, sight.hand.raises), (450, 300, 1));
+        assert_eq!((sight.opponents(), sight.hand.cards.len()), (1, 2));
+        assert!(sight.my_turn().is_some());
+
+        let flop = StreetDealt { cards: vec![1, 2, 3], ..StreetDealt::default() };
+        let other = Turn { seats: vec![3], ..Turn::default() };
+        heard(&mut sight, vec![acted(2, Action::Call, 300, 200), Event::StreetDealt(flop)], Some(other));
+        assert_eq!((sight.hand.pot, sight.hand.high, sight.hand.raises), (650, 0, 0));
+        assert_eq!(sight.hand.board.len(), 3);
+        assert!(sight.my_turn().is_none(), "it is another's turn");
+    }
+
+    #[test]
+    fn only_hands_that_were_dealt_to_him_count_as_played() {
+        let mut sight = in_a_hand();
+        let end = || Event::HandSettled(HandSettled::default());
+        heard(&mut sight, vec![end()], None);
+        assert_eq!(sight.played, 1);
+        let without = HandStarted { hand_number: 5, dealt_seats: vec![1, 3], ..HandStarted::default() };
+        heard(&mut sight, vec![Event::HandStarted(without), end()], None);
+        assert_eq!(sight.played, 1);
+    }
+
+    #[test]
+    fn sitting_out_and_leaving_are_noticed() {
+        let mut sight = in_a_hand();
+        let out = |seat| {
+            let reason = SitOutReason::NoChips.into();
+            Event::PlayerSatOut(PlayerSatOut { seat, reason, since: None })
+        };
+        heard(&mut sight, vec![out(3)], None);
+        assert_eq!(sight.out, None, "that was another player");
+        heard(&mut sight, vec![out(2)], None);
+        assert_eq!(sight.out, Some(SitOutReason::NoChips));
+        let left =
+            PlayerStoodUp { seat: 2, player_id: "mia".to_owned(), paid: 70, ..PlayerStoodUp::default() };
+        heard(&mut sight, vec![Event::PlayerStoodUp(left)], None);
+        assert_eq!((sight.seat, sight.paid), (None, Some(70)));
+    }
+
+    #[test]
+    fn a_snapshot_tells_the_same() {
+        let told = in_a_hand();
+        let part = |seat, name: &str, bet, folded, cards: &[C]| HandSeat {
+            seat,
+            player_id: name.to_owned(),
+            bet,
+            folded,
+            cards: cards.iter().map(|card| (*card).into()).collect(),
+            ..HandSeat::default()
+        };
+        let hand = HandView {
+            number: 4,
+            running: true,
+            pot_total: 450,
+            seats: vec![
+                part(1, "leo", 50, true, &[]),
+                part(2, "mia", 100, false, &[C::AceOfHearts, C::KingOfClubs]),
+                part(3, "zoe", 300, false, &[]),
+            ],
+            turn: told.turn.clone(),
+            ..HandView::default()
+        };
+        let seat = SeatView { seat: 2, player_id: "mia".to_owned(), ..SeatView::default() };
+        let mut sight = Sight::new("mia");
+        sight.reset(&Table { seats: vec![seat], hand: Some(hand), ..Table::default() });
+        assert_eq!((sight.seat, sight.opponents()), (told.seat, told.opponents()));
+        assert_eq!((sight.hand.pot, sight.hand.high), (told.hand.pot, told.hand.high));
+        assert!(sight.hand.cards == told.hand.cards && sight.my_turn() == told.my_turn());
+    }
+}
