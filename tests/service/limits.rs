@@ -142,7 +142,7 @@ async fn the_deadline_of_a_caller_is_honoured() {
     let status = tonic::Status::from_header_map(response.headers()).expect("a status");
     assert_eq!((status.code(), reason(&status)), (Code::DeadlineExceeded, "DEADLINE_EXCEEDED".into()));
     let waited = started.elapsed();
-    assert!(waited >= Duration::from_millis(150) && waited < Duration::from_secs(5), "{waited:?}");
+    assert!(waited >= Duration::from_millis(150) && waited < Duration::from_secs(9), "{waited:?}");
     driven.abort();
     house.close().await;
 }
@@ -197,18 +197,13 @@ async fn a_full_server_says_when_to_come_again() {
     let gate = Arc::new(Semaphore::new(0));
     store.loads(Gate::Held(Arc::clone(&gate)));
     let get = v1::GetTableRequest { table_id: table.clone(), viewer: None };
-    let before = store.arrived();
+    let before = store.reads();
     let mut held = Vec::new();
     for _ in 0..2 {
         let (mut other, get) = (caller.clone(), get.clone());
         held.push(tokio::spawn(async move { other.tables.get_table(get).await }));
     }
-    let both_are_in = async {
-        while store.arrived() < before + 2 {
-            tokio::time::sleep(Duration::from_millis(5)).await;
-        }
-    };
-    in_time(both_are_in).await;
+    in_time(store.arrived(before + 2)).await;
     let status = in_time(caller.tables.get_table(get)).await.unwrap_err();
     assert_eq!((status.code(), reason(&status)), (Code::ResourceExhausted, "OVERLOADED".into()));
     assert!(status.get_error_details().retry_info().is_some());

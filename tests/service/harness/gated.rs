@@ -2,6 +2,7 @@
 
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
+use std::time::Duration;
 
 use async_trait::async_trait;
 use rules::{Millis, Table};
@@ -42,8 +43,15 @@ impl Gated {
         *self.loads.lock().unwrap() = gate;
     }
 
+    /// Waits until so many reads of tables have come to the gate since it was made.
+    pub async fn arrived(&self, reads: usize) {
+        while self.arrived.load(Ordering::SeqCst) < reads {
+            tokio::time::sleep(Duration::from_millis(5)).await;
+        }
+    }
+
     /// How many reads of tables have come to the gate so far.
-    pub fn arrived(&self) -> usize {
+    pub fn reads(&self) -> usize {
         self.arrived.load(Ordering::SeqCst)
     }
 
