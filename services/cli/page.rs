@@ -344,7 +344,6 @@ mod tests {
                 seat: 1,
                 cards: vec![C::TwoOfHearts.into(), C::AceOfHearts.into(), C::KingOfClubs.into()],
                 pivot: C::AceOfHearts.into(),
-                ..HandShown::default()
             }),
             Event::HandMucked(HandMucked { seat: 2 }),
             settled(),
