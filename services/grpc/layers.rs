@@ -19,6 +19,7 @@ use std::time::Duration;
 use futures_util::FutureExt;
 use http::{Request, Response};
 use tokio::sync::{OwnedSemaphorePermit, Semaphore, watch};
+use tokio::time::Instant;
 use tonic::Status;
 use tonic::body::Body;
 use tower::{Layer, Service};
@@ -68,20 +69,28 @@ impl Front {
         room.map(Some).map_err(|_| status::overloaded("the server has as many calls at work as it may"))
     }
 
-    async fn pass<S>(self: Arc<Self>, mut request: Request<Body>, mut inner: S) -> Response<Body>
+    /// When the call has to be answered. Of a stream this is the time to its beginning; after that it lasts as long
+    /// as both sides like.
+    fn deadline(&self, method: Method, request: &Request<Body>) -> Option<Instant> {
+        let limited = matches!(method.kind, Kind::Unary | Kind::Stream);
+        limited.then(|| deadline::of(request.headers(), self.longest))
+    }
+
+    async fn pass<S>(
+        self: Arc<Self>,
+        (method, deadline): (Method, Option<Instant>),
+        mut request: Request<Body>,
+        mut inner: S,
+    ) -> Response<Body>
     where
         S: Service<Request<Body>, Response = Response<Body>, Error = Infallible>,
     {
-        let method = self.methods.find(request.uri().path());
         let room = match self.admit(method, &mut request) {
             Ok(room) => room,
             Err(status) => return status.into_http(),
         };
-        // Of a stream this is the time to its beginning; after that it lasts as long as both sides like.
-        let limited = matches!(method.kind, Kind::Unary | Kind::Stream);
-        let limit = limited.then(|| deadline::of(request.headers(), self.longest));
         let work = AssertUnwindSafe(inner.call(request)).catch_unwind();
-        let answer = deadline::within(limit, work).await;
+        let answer = deadline::within(deadline, work).await;
         drop(room);
         match answer {
             None => status::deadline_exceeded().into_http(),
@@ -129,6 +138,9 @@ where
         let next = self.inner.clone();
         let inner = std::mem::replace(&mut self.inner, next);
         let method = self.front.methods.find(request.uri().path());
+        // Taken now and not at the first poll: the transport, which would answer CANCELLED, starts its own clock as
+        // soon as this returns, and must not be the earlier one.
+        let deadline = self.front.deadline(method, &request);
         // Nothing of the message and no credentials: a span is read by more people than a message is.
         let span = tracing::info_span!(
             "rpc",
@@ -138,7 +150,7 @@ where
         );
         let front = Arc::clone(&self.front);
         let work = async move {
-            let response = front.pass(request, inner).await;
+            let response = front.pass((method, deadline), request, inner).await;
             let code = response.headers().get(Status::GRPC_STATUS).and_then(|code| code.to_str().ok());
             tracing::Span::current().record("status", code.unwrap_or("0"));
             Ok(response)
