@@ -72,12 +72,12 @@ async fn play_a_hand(channel: &Channel, table_id: &str) -> Result<(), Box<dyn Er
     let watch = pb::WatchTableRequest { table_id: table_id.to_owned(), ..Default::default() };
     let mut stream = TableServiceClient::new(channel.clone()).watch_table(watch).await?.into_inner();
     while let Some(response) = stream.message().await? {
-        let Some(pb::table_message::Content::Update(update)) = response.message.and_then(|m| m.content) else {
+        let Some(pb::table_message::Content::Update(update)) = response.message.and_then(|m| m.content)
+        else {
             continue;
         };
-        let settled = |event: &pb::TableEvent| {
-            matches!(event.event, Some(pb::table_event::Event::HandSettled(_)))
-        };
+        let settled =
+            |event: &pb::TableEvent| matches!(event.event, Some(pb::table_event::Event::HandSettled(_)));
         if update.events.iter().any(settled) {
             break;
         }
@@ -125,11 +125,8 @@ async fn answer(channel: &Channel, table_id: &str, turn: &pb::Turn) -> Result<()
 }
 
 async fn print_settlement(channel: &Channel, table_id: &str) -> Result<(), Box<dyn Error>> {
-    let request = pb::ListSettlementsRequest {
-        table_id: table_id.to_owned(),
-        hand_number: 1,
-        ..Default::default()
-    };
+    let request =
+        pb::ListSettlementsRequest { table_id: table_id.to_owned(), hand_number: 1, ..Default::default() };
     let page = SettlementServiceClient::new(channel.clone()).list_settlements(request).await?.into_inner();
     for settlement in page.settlements {
         println!("{settlement:#?}");

@@ -102,7 +102,8 @@ pub fn functions(text: &str) -> Vec<Function> {
         };
         let indent = line.len() - code.len();
         let closing = format!("{}}}", " ".repeat(indent));
-        let header = lines[at..].iter().position(|l| l.ends_with('{') || l.ends_with(';') || l.ends_with('}'));
+        let header =
+            lines[at..].iter().position(|l| l.ends_with('{') || l.ends_with(';') || l.ends_with('}'));
         let opens = header.is_some_and(|offset| lines[at + offset].ends_with('{'));
         let end = lines[at..].iter().position(|l| **l == closing);
         if let (true, Some(length)) = (opens, end) {

@@ -99,8 +99,14 @@ fn arrows_point_one_way() {
 }
 
 /// The only places that name generated code.
-const GENERATED: &[&str] =
-    &["services/pb.rs", "services/grpc/", "services/store/codec", "services/store/", "services/cli/", "tests/"];
+const GENERATED: &[&str] = &[
+    "services/pb.rs",
+    "services/grpc/",
+    "services/store/codec",
+    "services/store/",
+    "services/cli/",
+    "tests/",
+];
 
 #[test]
 fn generated_code_stays_at_the_edges() {
@@ -148,7 +154,8 @@ fn the_code_map_of_the_readme_is_true() {
     let mut named = 0;
     let mut faults = Vec::new();
     for word in readme.split('`').skip(1).step_by(2) {
-        let is_path = ["services/", "proto/", "tests/", "deploy/", ".ci/"].iter().any(|p| word.starts_with(p));
+        let is_path =
+            ["services/", "proto/", "tests/", "deploy/", ".ci/"].iter().any(|p| word.starts_with(p));
         if !is_path || word.contains([' ', '*', '<', '…']) {
             continue;
         }
@@ -164,7 +171,8 @@ fn the_code_map_of_the_readme_is_true() {
 #[test]
 fn nothing_unfinished_and_no_machine_of_ours_is_named() {
     // Put together here, so that this file does not find itself.
-    let halves = [("FIX", "ME"), ("XX", "X"), ("/wo", "rk/"), ("/fa", "rm/"), ("#[ign", "ore"), ("to", "do!(")];
+    let halves =
+        [("FIX", "ME"), ("XX", "X"), ("/wo", "rk/"), ("/fa", "rm/"), ("#[ign", "ore"), ("to", "do!(")];
     let words = halves.map(|(first, second)| format!("{first}{second}"));
     let mut faults = Vec::new();
     for (path, text) in texts() {
