@@ -40,7 +40,7 @@ impl Temper {
     #[must_use]
     pub fn drawn(rng: &mut Xoshiro256PlusPlus) -> Temper {
         Temper {
-            loose: rng.random_range(0..60),
+            loose: rng.random_range(0..40),
             bold: rng.random_range(45..85),
             bluff: rng.random_range(2..10),
         }
@@ -63,7 +63,10 @@ impl Temper {
             return (Action::Check, 0);
         }
         let price = asked.price();
-        if asked.wins + self.loose > price.max(fair) + caution || asked.wins > 900 {
+        // Before anybody has raised, others will come in too, and the pot will be larger than it is.
+        let wanted =
+            if asked.raises == 0 { price.min(fair * 5 / 4) } else { u32::midpoint(price, fair) + caution };
+        if asked.wins + self.loose > wanted || asked.wins > 900 {
             return (Action::Call, 0);
         }
         (Action::Fold, 0)
