@@ -60,7 +60,7 @@ async fn everything_is_there_after_a_restart() {
     let tokens = check_whole(&store, &key(1)).await;
     assert_eq!(tokens.len(), 301);
     assert!(*store.load(&key(1)).await.unwrap().unwrap().table == *chain.stored.as_ref().unwrap().table);
-    assert!(store.request(&key(1).operator, &request.id).await.unwrap() == Some(request));
+    assert!(store.request(&key(1), &request.id).await.unwrap() == Some(request));
     play(&store, &mut chain, 20).await;
     check_whole(&store, &key(1)).await;
 }

@@ -148,7 +148,7 @@ async fn check_file(store: &EmbeddedStore) {
     let due = store.due(Millis(u64::MAX), 10).await.unwrap();
     assert_eq!(due.first().map(|(_, at)| *at), store.next_due().await.unwrap());
     let request = fixtures::request();
-    assert!(store.request(&operator, &request.id).await.unwrap() == Some(request));
+    assert!(store.request(&key, &request.id).await.unwrap() == Some(request));
     let all = store.settlements(&operator, &SettlementFilter::default(), None, usize::MAX).await.unwrap();
     assert!(all.len() > 5, "{} settlements", all.len());
     for (position, settlement) in &all {

@@ -175,12 +175,8 @@ impl Store for EmbeddedStore {
         answer.await.map_err(stopped)?
     }
 
-    async fn request(
-        &self,
-        operator: &OperatorId,
-        id: &RequestId,
-    ) -> Result<Option<RequestRecord>, StoreError> {
-        self.look(|reader| reader.request(operator, id, self.clock.now()))
+    async fn request(&self, key: &TableKey, id: &RequestId) -> Result<Option<RequestRecord>, StoreError> {
+        self.look(|reader| reader.request(&key.operator, id, self.clock.now()))
     }
 
     async fn history(&self, key: &TableKey, after: u64, limit: usize) -> Result<History, StoreError> {

@@ -9,7 +9,7 @@ use std::time::Duration;
 use rules::{Ask, Command, Due, Millis, Refusal, Table};
 use tokio::sync::{Notify, watch};
 use tokio::task::{Id, JoinError, JoinSet};
-use tokio::time::sleep;
+use tokio::time::{Instant, sleep, timeout};
 
 use crate::committing::Draft;
 use crate::ids::TableKey;
@@ -32,6 +32,10 @@ const LONGEST_REST: Millis = Millis(10_000);
 const MEMORY: Millis = Millis(60_000);
 /// How often the store is told that the service is alive.
 const HEARTBEAT: Duration = Duration::from_secs(1);
+/// Where other processes may have credited an outage, no time-out is applied if the last sign of life is older.
+const SILENT: Duration = Duration::from_millis(1500);
+/// The longest pause there: others are late too while nobody looks.
+const SHARED_REST: Millis = Millis(400);
 /// Running commits get so long to end at a shutdown.
 const LAST_WAIT: Duration = Duration::from_secs(2);
 
@@ -57,25 +61,12 @@ impl Alarm {
 
 /// The tables whose clocks were running when the service went away and have not got that time back yet.
 #[derive(Default)]
-pub(crate) struct Uncredited {
-    rest: Mutex<Rest>,
-}
-
-#[derive(Default)]
-struct Rest {
-    outages: Arc<[Outage]>,
-    tables: HashSet<TableKey>,
-}
+pub(crate) struct Uncredited(Mutex<HashSet<TableKey>>);
 
 impl Uncredited {
-    fn lock(&self) -> MutexGuard<'_, Rest> {
-        // A set of names and a list that is replaced as a whole: nothing to be left half done.
-        self.rest.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
-    fn of(&self, key: &TableKey) -> Option<Arc<[Outage]>> {
-        let rest = self.lock();
-        rest.tables.contains(key).then(|| Arc::clone(&rest.outages))
+    fn lock(&self) -> MutexGuard<'_, HashSet<TableKey>> {
+        // A set of names: nothing to be left half done.
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
@@ -102,11 +93,7 @@ pub async fn credit_outages(tables: &Tables) -> Result<usize, StoreError> {
     }
     let calendar = tables.core.store.due(Millis(u64::MAX), usize::MAX).await?;
     let keys: Vec<TableKey> = calendar.into_iter().map(|(key, _)| key).collect();
-    {
-        let mut rest = tables.core.uncredited.lock();
-        rest.outages = outages.into();
-        rest.tables.extend(keys.iter().cloned());
-    }
+    tables.core.uncredited.lock().extend(keys.iter().cloned());
     let mut credited = 0;
     let mut jobs = JoinSet::new();
     for key in keys {
@@ -124,14 +111,15 @@ pub async fn credit_outages(tables: &Tables) -> Result<usize, StoreError> {
 
 /// Runs the clocks and the heartbeat until `shutdown` becomes true or its sender goes.
 pub async fn run(tables: Tables, shutdown: watch::Receiver<bool>) {
-    let beat = heartbeat(&tables, shutdown.clone());
+    let (beats, beaten) = watch::channel(None);
+    let beat = heartbeat(&tables, shutdown.clone(), beats);
     let work = async {
         let mut stop = shutdown.clone();
         tokio::select! {
             () = stopped(&mut stop) => return,
             () = credit_all(&tables) => {}
         }
-        Clocks::new(&tables).run(shutdown).await;
+        Clocks::new(&tables, beaten).run(shutdown).await;
     };
     tokio::join!(beat, work);
 }
@@ -141,12 +129,26 @@ async fn stopped(shutdown: &mut watch::Receiver<bool>) {
     let _ = shutdown.wait_for(|stop| *stop).await;
 }
 
-async fn heartbeat(tables: &Tables, mut shutdown: watch::Receiver<bool>) {
+/// A sign of life that came through.
+struct Beat {
+    at: Instant,
+    /// What was known of outages with it.
+    outages: Vec<Outage>,
+}
+
+async fn heartbeat(tables: &Tables, mut shutdown: watch::Receiver<bool>, beats: watch::Sender<Option<Beat>>) {
     let store = &tables.core.store;
     loop {
-        let beat = async { store.heartbeat(store.now().await?).await };
-        if let Err(error) = beat.await {
-            tracing::warn!(%error, "the heartbeat could not be written");
+        let at = Instant::now();
+        let beat = async {
+            store.heartbeat(store.now().await?).await?;
+            store.outages().await
+        };
+        match beat.await {
+            Ok(outages) => {
+                beats.send_replace(Some(Beat { at, outages }));
+            }
+            Err(error) => tracing::warn!(%error, "the heartbeat could not be written"),
         }
         tokio::select! {
             () = stopped(&mut shutdown) => return,
@@ -183,12 +185,13 @@ impl Tables {
 
     /// As [`Tables::credit`]; a table that fails stays noted, all others are credited when this returns.
     async fn try_credit(&self, key: &TableKey) -> Result<bool, PlayError> {
-        let Some(outages) = self.core.uncredited.of(key) else {
+        if !self.core.uncredited.lock().contains(key) {
             return Ok(false);
-        };
+        }
+        let outages = self.core.store.outages_of(key).await?;
         let at = self.core.store.now().await?;
         let mut credited = false;
-        for Outage { from, to } in outages.iter().copied() {
+        for Outage { from, to } in outages {
             let command = Command { at, ask: Ask::CreditOutage { from, to } };
             match self.run(key, |table| step(table, &command, None)).await {
                 Ok(_) => credited = true,
@@ -197,7 +200,7 @@ impl Tables {
                 Err(error) => return Err(error),
             }
         }
-        self.core.uncredited.lock().tables.remove(key);
+        self.core.uncredited.lock().remove(key);
         Ok(credited)
     }
 
@@ -256,6 +259,9 @@ type Job = (TableKey, Result<Applied, PlayError>);
 /// The loop. A table that fails rests a while and keeps nobody else waiting.
 struct Clocks<'a> {
     tables: &'a Tables,
+    beaten: watch::Receiver<Option<Beat>>,
+    /// The outages that were credited.
+    credited: Vec<Outage>,
     jobs: JoinSet<Job>,
     busy: HashMap<Id, TableKey>,
     resting: HashMap<TableKey, Resting>,
@@ -267,8 +273,37 @@ struct Resting {
 }
 
 impl Clocks<'_> {
-    fn new(tables: &Tables) -> Clocks<'_> {
-        Clocks { tables, jobs: JoinSet::new(), busy: HashMap::new(), resting: HashMap::new() }
+    fn new(tables: &Tables, beaten: watch::Receiver<Option<Beat>>) -> Clocks<'_> {
+        let (jobs, busy, resting) = (JoinSet::new(), HashMap::new(), HashMap::new());
+        Clocks { tables, beaten, credited: Vec::new(), jobs, busy, resting }
+    }
+
+    /// A store with other users can be away for all of them while they live. Who comes back first notes it with his
+    /// heartbeat; so before each look at the calendar the last heartbeat has to be recent, and what it told credited.
+    async fn credit_absence(&mut self) -> Result<(), StoreError> {
+        if self.tables.core.store.poll().is_none() {
+            return Ok(());
+        }
+        if self.beaten.borrow().is_none() {
+            let _ = timeout(SILENT, self.beaten.wait_for(Option::is_some)).await;
+        }
+        let known = match &*self.beaten.borrow() {
+            Some(beat) if beat.at.elapsed() < SILENT => beat.outages.clone(),
+            _ => return Err(StoreError::Unavailable("no heartbeat has come through lately".to_owned())),
+        };
+        if known != self.credited {
+            credit_outages(self.tables).await?;
+            self.credited = known;
+        }
+        Ok(())
+    }
+
+    /// The pause after another failure.
+    fn next_pause(&self, pause: Millis) -> Millis {
+        match self.tables.core.store.poll() {
+            Some(_) => longer(pause).min(SHARED_REST),
+            None => longer(pause),
+        }
     }
 
     async fn run(mut self, mut shutdown: watch::Receiver<bool>) {
@@ -286,7 +321,7 @@ impl Clocks<'_> {
                 Err(error) => {
                     tracing::error!(%error, "the calendar of the clocks cannot be read");
                     alarm.set(Millis::ZERO);
-                    pause = longer(pause);
+                    pause = self.next_pause(pause);
                     pause
                 }
             };
@@ -307,6 +342,7 @@ impl Clocks<'_> {
 
     /// Begins with all tables that are due; says what time it is, and when to look again.
     async fn pass(&mut self) -> Result<(Millis, Millis), StoreError> {
+        self.credit_absence().await?;
         let store = &self.tables.core.store;
         let now = store.now().await?;
         self.resting.retain(|_, resting| resting.until + MEMORY > now);
@@ -316,6 +352,9 @@ impl Clocks<'_> {
         if calendar.is_empty() {
             let next = store.next_due().await?.unwrap_or(now + LONGEST_SLEEP);
             wake = next.clamp(now, now + LONGEST_SLEEP);
+        }
+        if let Some(poll) = store.poll() {
+            wake = wake.min(now + poll);
         }
         let busy: HashSet<TableKey> = self.busy.values().cloned().collect();
         for (key, at) in calendar {

@@ -1,7 +1,7 @@
 //! One commit, seen through to its end: also where the store does not say what became of it, or where the caller goes
 //! away meanwhile. What is committed is published, and the clocks hear of it.
 
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 
 use rules::event::{Event, StopScope};
@@ -13,12 +13,13 @@ use tokio::time::sleep;
 use crate::clocks::{Alarm, Uncredited};
 use crate::dealer::{Dealer, nonce};
 use crate::feed::{Feed, Published};
+use crate::hearing;
 use crate::ids::TableKey;
 use crate::play::{PlayError, Settings, State};
 use crate::queues::Queues;
 use crate::recent::Recent;
 use crate::settlement::settlements;
-use crate::store::{Commit, Outcome, RequestRecord, Store, StoreError, Stored, Token};
+use crate::store::{Commit, Ear, Outcome, RequestRecord, Store, StoreError, Stored, Token};
 
 /// So often a commit of which nothing is known is asked about and tried again, about a second and a half in all.
 const TRIES: u32 = 8;
@@ -32,7 +33,8 @@ pub(crate) struct Core {
     pub(crate) queues: Arc<Queues>,
     pub(crate) alarm: Alarm,
     pub(crate) uncredited: Uncredited,
-    recent: Recent,
+    pub(crate) recent: Recent,
+    ear: OnceLock<Arc<dyn Ear>>,
 }
 
 /// A step that is decided but not committed.
@@ -74,7 +76,13 @@ impl Core {
             alarm: Alarm::default(),
             uncredited: Uncredited::default(),
             recent: Recent::new(settings.recent_tables),
+            ear: OnceLock::new(),
         }
+    }
+
+    /// Where the store tells of other processes' commits.
+    pub(crate) fn ear(self: &Arc<Core>) -> Arc<dyn Ear> {
+        Arc::clone(self.ear.get_or_init(|| hearing::begin(self)))
     }
 
     /// The table as it is in the store.
@@ -124,7 +132,9 @@ impl Core {
     /// `doubt`: an earlier try may have come through, and why that is not known.
     async fn see_through(&self, commit: &Commit, mut doubt: Option<String>) -> Result<Fate, StoreError> {
         let mut pause = FIRST_PAUSE;
-        for _ in 0..TRIES {
+        // A time-out is not sent again: if the store was away meanwhile, the clocks get that time back first (rules 8.4).
+        let tries = if commit.not_before.is_some() { 1 } else { TRIES };
+        for _ in 0..tries {
             match self.store.commit(commit.clone()).await {
                 Ok(Outcome::Committed { .. }) => return Ok(self.done(commit)),
                 // What the repetition of a commit meets that has come through after all.

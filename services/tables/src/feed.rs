@@ -11,7 +11,7 @@ use rules::table::Table;
 use tokio::sync::broadcast;
 
 use crate::ids::TableKey;
-use crate::store::Token;
+use crate::store::{Following, Token};
 
 /// Bounds of the feed of one process.
 #[derive(Clone, Copy, Debug)]
@@ -41,6 +41,15 @@ pub struct Published {
     pub table: Arc<Table>,
 }
 
+/// What a ring carries.
+#[derive(Clone, Debug)]
+pub(crate) enum Told {
+    /// A step.
+    Step(Published),
+    /// There is this version; what led to it is in history.
+    Newer(u64),
+}
+
 /// The rings of all watched tables.
 pub struct Feed {
     rings: Mutex<Rings>,
@@ -54,15 +63,19 @@ struct Rings {
 }
 
 struct Ring {
-    sender: broadcast::Sender<Arc<Published>>,
+    sender: broadcast::Sender<Arc<Told>>,
     watchers: usize,
+    /// The latest version that was told.
+    told: u64,
 }
 
 /// A watcher's place at a ring; given up when dropped.
 pub(crate) struct Subscription {
     feed: Arc<Feed>,
     key: TableKey,
-    pub(crate) receiver: broadcast::Receiver<Arc<Published>>,
+    pub(crate) receiver: broadcast::Receiver<Arc<Told>>,
+    /// As long as somebody watches, the store tells of the commits of others.
+    following: Option<Following>,
 }
 
 impl Feed {
@@ -74,12 +87,36 @@ impl Feed {
 
     /// Hands a committed step to the table's watchers, if there are any. Never blocks.
     pub fn publish(&self, key: &TableKey, step: impl FnOnce() -> Published) {
+        self.tell(key, || {
+            let step = step();
+            (step.token.version, Told::Step(step))
+        });
+    }
+
+    /// Tells the table's watchers that there is a version which they find in history.
+    pub(crate) fn hint(&self, key: &TableKey, version: u64) {
+        if self.told(key).is_some_and(|told| told < version) {
+            self.tell(key, || (version, Told::Newer(version)));
+        }
+    }
+
+    fn tell(&self, key: &TableKey, what: impl FnOnce() -> (u64, Told)) {
         // Waking thousands of watchers takes its time: not under the lock that all tables share.
         let sender = self.lock().by_table.get(key).map(|ring| ring.sender.clone());
-        if let Some(sender) = sender {
-            // An error says that nobody listens, which is no error.
-            let _ = sender.send(Arc::new(step()));
+        let Some(sender) = sender else {
+            return;
+        };
+        let (version, told) = what();
+        if let Some(ring) = self.lock().by_table.get_mut(key) {
+            ring.told = ring.told.max(version);
         }
+        // An error says that nobody listens, which is no error.
+        let _ = sender.send(Arc::new(told));
+    }
+
+    /// The latest version that the table's watchers were told; `None` if there are none.
+    pub(crate) fn told(&self, key: &TableKey) -> Option<u64> {
+        self.lock().by_table.get(key).map(|ring| ring.told)
     }
 
     /// How many watch.
@@ -101,15 +138,23 @@ impl Feed {
         let ring = rings.by_table.entry(key.clone()).or_insert_with(|| Ring {
             sender: broadcast::Sender::new(self.limits.behind.max(1)),
             watchers: 0,
+            told: 0,
         });
         ring.watchers += 1;
         let receiver = ring.sender.subscribe();
-        Some(Subscription { feed: Arc::clone(self), key: key.clone(), receiver })
+        Some(Subscription { feed: Arc::clone(self), key: key.clone(), receiver, following: None })
     }
 
     fn lock(&self) -> MutexGuard<'_, Rings> {
         // A panic elsewhere cannot leave a count half written.
         self.rings.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl Subscription {
+    /// Keeps what makes the store tell of this table.
+    pub(crate) fn keep(&mut self, following: Option<Following>) {
+        self.following = following;
     }
 }
 

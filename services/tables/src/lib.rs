@@ -7,6 +7,7 @@ pub mod clocks;
 mod committing;
 pub mod dealer;
 pub mod feed;
+mod hearing;
 pub mod ids;
 pub mod laws;
 pub mod memory;
@@ -24,7 +25,10 @@ pub use ids::{OperatorId, RequestId, TableId, TableKey};
 pub use memory::MemoryStore;
 pub use play::{Answer, Answered, PlayError, Request, Settings, Tables};
 pub use settlement::{Settlement, SettlementBody, SettlementFilter, SettlementKind, SettlementPosition};
-pub use store::{Commit, Entry, History, Outage, Outcome, RequestRecord, Store, StoreError, Stored, Token};
+pub use store::{
+    Commit, Ear, Entry, Following, Heard, History, Outage, Outcome, RequestRecord, Store, StoreError, Stored,
+    Token,
+};
 pub use time::{Clock, ManualClock, SystemClock};
 pub use watcher::{Message, Watcher};
 

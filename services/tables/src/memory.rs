@@ -109,14 +109,10 @@ impl Store for MemoryStore {
         Ok(Outcome::Committed { now })
     }
 
-    async fn request(
-        &self,
-        operator: &OperatorId,
-        id: &RequestId,
-    ) -> Result<Option<RequestRecord>, StoreError> {
+    async fn request(&self, key: &TableKey, id: &RequestId) -> Result<Option<RequestRecord>, StoreError> {
         let mut state = self.state()?;
         state.forget_requests(self.clock.now());
-        Ok(state.requests.get(&(operator.clone(), *id)).cloned())
+        Ok(state.requests.get(&(key.operator.clone(), *id)).cloned())
     }
 
     async fn history(&self, key: &TableKey, after: u64, limit: usize) -> Result<History, StoreError> {

@@ -260,7 +260,8 @@ impl Tables {
     pub async fn watch(&self, key: &TableKey, after: Option<u64>) -> Result<Watcher, PlayError> {
         // First the place at the ring, then the state: a commit between the two is told twice to the watcher, who
         // passes over the second time; the other way round it would be lost.
-        let subscription = self.core.feed.subscribe(key).ok_or(PlayError::TooManyWatchers)?;
+        let mut subscription = self.core.feed.subscribe(key).ok_or(PlayError::TooManyWatchers)?;
+        subscription.keep(self.core.store.follow(key, &self.core.ear()).await?);
         let current = self.read(key).await?;
         let store = Arc::clone(&self.core.store);
         Ok(Watcher::begin(key.clone(), store, subscription, current, after).await?)
@@ -326,7 +327,7 @@ impl Tables {
         let Some(request) = request.filter(|_| decided) else {
             return Err(error);
         };
-        match self.core.store.request(&key.operator, &request.id).await? {
+        match self.core.store.request(key, &request.id).await? {
             Some(done) if done.payload == request.payload => {
                 Ok(Answered { bytes: done.answer, replayed: true })
             }

@@ -1,5 +1,6 @@
 //! What a store promises. [`crate::laws`] tests these promises on every store.
 
+use std::any::Any;
 use std::fmt;
 use std::sync::Arc;
 
@@ -148,6 +149,29 @@ pub enum StoreError {
     KeyUnavailable(String),
 }
 
+/// Keeps a store telling of a table; until it is dropped.
+pub type Following = Box<dyn Any + Send + Sync>;
+
+/// What a store tells of a table that is followed.
+#[derive(Clone, Debug)]
+pub enum Heard {
+    /// A commit.
+    Commit {
+        /// What was committed.
+        entry: Entry,
+        /// The commit before it; `None` if it opened the table.
+        previous: Option<Token>,
+    },
+    /// Something was missed: the history has it.
+    Missed,
+}
+
+/// Where a store tells of commits. Never blocks.
+pub trait Ear: Send + Sync + 'static {
+    /// Takes in what a store tells of a table.
+    fn hear(&self, key: &TableKey, heard: Heard);
+}
+
 /// Where tables live. All methods may be called from many tasks at once.
 #[async_trait]
 pub trait Store: Send + Sync + 'static {
@@ -170,21 +194,29 @@ pub trait Store: Send + Sync + 'static {
     /// [`StoreError::Unknown`] if it may have happened; after all others it has not.
     async fn commit(&self, commit: Commit) -> Result<Outcome, StoreError>;
 
-    /// The record of a request that was done, kept for [`REQUEST_RETENTION`].
+    /// The record of a request that was done at this table, kept for [`REQUEST_RETENTION`]. A store that has all of an
+    /// operator's tables in one place may also know it at his others; one whose tables are spread cannot.
     ///
     /// # Errors
     /// [`StoreError`]
-    async fn request(
-        &self,
-        operator: &OperatorId,
-        id: &RequestId,
-    ) -> Result<Option<RequestRecord>, StoreError>;
+    async fn request(&self, key: &TableKey, id: &RequestId) -> Result<Option<RequestRecord>, StoreError>;
 
     /// Up to `limit` commits after version `after`; if those are no longer kept, from the oldest one that is.
     ///
     /// # Errors
     /// [`StoreError`]
     async fn history(&self, key: &TableKey, after: u64, limit: usize) -> Result<History, StoreError>;
+
+    /// Tells the ear of commits at this table that other processes make, from when this returns until what it gives is
+    /// dropped. Some may be missed or told twice: it is a hint, the history is the truth. A store that only this
+    /// process uses has nothing to tell.
+    ///
+    /// # Errors
+    /// [`StoreError`]
+    async fn follow(&self, key: &TableKey, ear: &Arc<dyn Ear>) -> Result<Option<Following>, StoreError> {
+        let _ = (key, ear);
+        Ok(None)
+    }
 
     /// The latest state at or before the version that the store has kept, from which later ones can be folded.
     /// A store that keeps none says so; then only a history from the opening on can be followed.
@@ -201,6 +233,12 @@ pub trait Store: Send + Sync + 'static {
     /// # Errors
     /// [`StoreError`]
     async fn due(&self, until: Millis, limit: usize) -> Result<Vec<(TableKey, Millis)>, StoreError>;
+
+    /// How often the calendar has to be looked at although nothing was due, because other processes write to it too;
+    /// `None` if there are no others.
+    fn poll(&self) -> Option<Millis> {
+        None
+    }
 
     /// When the next table is due.
     ///
@@ -244,11 +282,21 @@ pub trait Store: Send + Sync + 'static {
     /// [`StoreError`]
     async fn heartbeat(&self, now: Millis) -> Result<(), StoreError>;
 
-    /// The times, oldest first, during which the service was away.
+    /// The times, oldest first, during which the service was away, as the last heartbeat left them. It may have been
+    /// away for some tables only.
     ///
     /// # Errors
     /// [`StoreError`]
     async fn outages(&self) -> Result<Vec<Outage>, StoreError>;
+
+    /// Those of them that concern this table.
+    ///
+    /// # Errors
+    /// [`StoreError`]
+    async fn outages_of(&self, key: &TableKey) -> Result<Vec<Outage>, StoreError> {
+        let _ = key;
+        self.outages().await
+    }
 
     /// Whether the store works.
     ///

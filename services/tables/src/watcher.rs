@@ -7,7 +7,7 @@ use rules::event::Event;
 use rules::table::{Life, Table};
 use tokio::sync::broadcast::error::RecvError;
 
-use crate::feed::{Published, Subscription};
+use crate::feed::{Subscription, Told};
 use crate::ids::TableKey;
 use crate::store::{Entry, Store, StoreError};
 
@@ -129,11 +129,18 @@ impl Watcher {
         }
     }
 
-    fn take(&mut self, step: &Published) {
-        let version = step.token.version;
-        if version == self.last.version + 1 {
-            self.tell(Arc::clone(&step.events), Arc::clone(&step.table));
-        } else if version > self.last.version {
+    fn take(&mut self, told: &Told) {
+        match told {
+            Told::Step(step) if step.token.version == self.last.version + 1 => {
+                self.tell(Arc::clone(&step.events), Arc::clone(&step.table));
+            }
+            Told::Step(step) => self.take_newer(step.token.version),
+            Told::Newer(version) => self.take_newer(*version),
+        }
+    }
+
+    fn take_newer(&mut self, version: u64) {
+        if version > self.last.version {
             self.phase = Phase::CatchingUp(version);
         }
     }

@@ -195,5 +195,5 @@ async fn r10_3_without_a_hand_the_table_just_stops() {
     let stopped = tables.read(&key).await.unwrap();
     assert_eq!(stopped.stops.len(), 1);
     assert!(stopped.seat_of(&player("bob")).is_none());
-    assert!(store.request(&key.operator, &request(9).id).await.unwrap().is_none());
+    assert!(store.request(&key, &request(9).id).await.unwrap().is_none());
 }

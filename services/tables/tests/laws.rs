@@ -115,12 +115,8 @@ impl Store for Sinner {
         }
     }
 
-    async fn request(
-        &self,
-        operator: &OperatorId,
-        id: &RequestId,
-    ) -> Result<Option<RequestRecord>, StoreError> {
-        self.inner.request(&self.operator(operator), id).await
+    async fn request(&self, key: &TableKey, id: &RequestId) -> Result<Option<RequestRecord>, StoreError> {
+        self.inner.request(&self.key(key), id).await
     }
 
     async fn history(&self, key: &TableKey, after: u64, limit: usize) -> Result<History, StoreError> {

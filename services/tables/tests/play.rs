@@ -190,7 +190,7 @@ async fn many_callers_of_two_processes_lose_nothing() {
     let entries = store.history(&key, 2, 1000).await.unwrap().entries;
     assert_eq!(entries.iter().map(|e| e.version).collect::<Vec<_>>(), (3..=202).collect::<Vec<_>>());
     for (number, bytes) in answers {
-        let kept = store.request(&key.operator, &request(100 + number).id).await.unwrap().unwrap();
+        let kept = store.request(&key, &request(100 + number).id).await.unwrap().unwrap();
         assert_eq!(kept.answer, bytes);
     }
 }

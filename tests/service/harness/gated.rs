@@ -91,12 +91,8 @@ impl Store for Gated {
         self.inner.commit(commit).await
     }
 
-    async fn request(
-        &self,
-        operator: &OperatorId,
-        id: &RequestId,
-    ) -> Result<Option<RequestRecord>, StoreError> {
-        self.inner.request(operator, id).await
+    async fn request(&self, key: &TableKey, id: &RequestId) -> Result<Option<RequestRecord>, StoreError> {
+        self.inner.request(key, id).await
     }
 
     async fn history(&self, key: &TableKey, after: u64, limit: usize) -> Result<History, StoreError> {

@@ -73,7 +73,7 @@ pub(super) async fn nothing_is_committed_before_its_time(store: &Arc<dyn Store>)
         other => return Err(format!("an hour early: {other:?}")),
     }
     ensure!(picture(&**store, &key).await? == before, "what came too early left something");
-    let request = store.request(&key.operator, &record(1, 1, b"", now).id).await.map_err(text)?;
+    let request = store.request(&key, &record(1, 1, b"", now).id).await.map_err(text)?;
     ensure!(request.is_none(), "what came too early left its request record");
     let mut in_time = following(&key, &stored, now)?;
     in_time.not_before = Some(now);

@@ -69,7 +69,7 @@ pub(super) async fn a_conflict_shows_the_present_and_changes_nothing(store: &Arc
     }
     let after = picture(&**store, &key).await?;
     ensure!(before == after, "a conflict left something: {before:?} became {after:?}");
-    let request = store.request(&key.operator, &record(7, 1, b"", now).id).await.map_err(text)?;
+    let request = store.request(&key, &record(7, 1, b"", now).id).await.map_err(text)?;
     ensure!(request.is_none(), "a conflict left its request record");
     let settlement = store.settlement(&key.operator, &id).await.map_err(text)?;
     ensure!(settlement.is_none(), "a conflict left its settlement");
@@ -95,7 +95,7 @@ pub(super) async fn a_commit_is_there_as_a_whole(store: &Arc<dyn Store>) -> Verd
     let due = store.due(Millis(123_456), 10).await.map_err(text)?;
     ensure!(due == [(key.clone(), Millis(123_456))], "the calendar says {due:?}");
     let id = record(1, 1, b"", now).id;
-    let request = store.request(&key.operator, &id).await.map_err(text)?;
+    let request = store.request(&key, &id).await.map_err(text)?;
     ensure!(request == wanted.request, "the request record is {request:?}");
     let settlement = &wanted.settlements[0];
     let by_id = store.settlement(&key.operator, &settlement.id).await.map_err(text)?;

@@ -121,7 +121,7 @@ pub(super) async fn operators_are_strangers(store: &Arc<dyn Store>) -> Verdict {
     ensure!(store.checkpoint(&theirs, 10).await.map_err(text)?.is_none(), "the checkpoint");
     ensure!(store.tables(stranger, None, 10).await.map_err(text)?.is_empty(), "the list of tables");
     let id = record(1, 1, b"", now).id;
-    ensure!(store.request(stranger, &id).await.map_err(text)?.is_none(), "the request");
+    ensure!(store.request(&theirs, &id).await.map_err(text)?.is_none(), "the request");
     ensure!(store.settlement(stranger, &settlement).await.map_err(text)?.is_none(), "the settlement");
     let listed = store.settlements(stranger, &SettlementFilter::default(), None, 10).await.map_err(text)?;
     ensure!(listed.is_empty(), "the list of settlements");

@@ -22,7 +22,7 @@ pub(super) async fn a_repetition_gets_the_first_answer(store: &Arc<dyn Store>) -
         other => return Err(format!("a repetition is answered with {other:?}")),
     }
     ensure!(picture(&**store, &key).await? == picture_before, "a repetition changed something");
-    let kept = store.request(&key.operator, &record(1, 1, b"", now).id).await.map_err(text)?;
+    let kept = store.request(&key, &record(1, 1, b"", now).id).await.map_err(text)?;
     ensure!(kept.is_some_and(|r| r.answer == b"the first answer"), "a repetition changed the record");
     Ok(())
 }
@@ -39,12 +39,6 @@ pub(super) async fn an_id_is_bound_to_its_payload(store: &Arc<dyn Store>) -> Ver
     let outcome = store.commit(other).await.map_err(text)?;
     ensure!(matches!(outcome, Outcome::RequestReused), "the id with another payload: {outcome:?}");
     ensure!(picture(&**store, &key).await? == picture_before, "a reused id changed something");
-    // On another table of the operator it is the same id.
-    let second = super::fixture::key(1, 2)?;
-    let mut elsewhere = opening(&second, now)?;
-    elsewhere.request = Some(record(1, 2, b"answer", now));
-    let outcome = store.commit(elsewhere).await.map_err(text)?;
-    ensure!(matches!(outcome, Outcome::RequestReused), "the id at another table: {outcome:?}");
     Ok(())
 }
 
@@ -78,13 +72,13 @@ pub(super) async fn an_id_belongs_to_its_operator(store: &Arc<dyn Store>) -> Ver
     commit.request = Some(record(1, 1, b"mine", now));
     done(&**store, commit).await?;
     let id = record(1, 1, b"", now).id;
-    let seen = store.request(&yours.operator, &id).await.map_err(text)?;
+    let seen = store.request(&yours, &id).await.map_err(text)?;
     ensure!(seen.is_none(), "an operator sees another one's request");
     let mut commit = opening(&yours, now)?;
     commit.request = Some(record(1, 2, b"yours", now));
     done(&**store, commit).await?;
     for (key, answer) in [(&mine, &b"mine"[..]), (&yours, &b"yours"[..])] {
-        let kept = store.request(&key.operator, &id).await.map_err(text)?;
+        let kept = store.request(key, &id).await.map_err(text)?;
         ensure!(kept.is_some_and(|r| r.answer == answer), "one operator's record took the other one's place");
     }
     Ok(())
@@ -97,7 +91,7 @@ pub(super) async fn records_are_kept_14_days(store: &Arc<dyn Store>, clock: &Man
     commit.request = Some(old.clone());
     let mut stored = done(&**store, commit).await?;
     clock.advance(REQUEST_RETENTION);
-    let kept = store.request(&key.operator, &old.id).await.map_err(text)?;
+    let kept = store.request(&key, &old.id).await.map_err(text)?;
     ensure!(kept.as_ref() == Some(&old), "after 14 days the record is {kept:?}");
     let mut again = following(&key, &stored, clock.now())?;
     again.request = Some(old.clone());
@@ -107,9 +101,9 @@ pub(super) async fn records_are_kept_14_days(store: &Arc<dyn Store>, clock: &Man
     let mut young = following(&key, &stored, clock.now())?;
     young.request = Some(record(2, 1, b"young", clock.now()));
     stored = done(&**store, young).await?;
-    let kept = store.request(&key.operator, &old.id).await.map_err(text)?;
+    let kept = store.request(&key, &old.id).await.map_err(text)?;
     ensure!(kept.is_none(), "an hour later the record is still there");
-    let kept = store.request(&key.operator, &record(2, 1, b"", start).id).await.map_err(text)?;
+    let kept = store.request(&key, &record(2, 1, b"", start).id).await.map_err(text)?;
     ensure!(kept.is_some(), "a young record went with the old one");
     // The id is free again, for another payload too.
     let mut reused = following(&key, &stored, clock.now())?;

@@ -102,12 +102,8 @@ impl Store for Faulty {
         }
     }
 
-    async fn request(
-        &self,
-        operator: &OperatorId,
-        id: &RequestId,
-    ) -> Result<Option<RequestRecord>, StoreError> {
-        self.inner.request(operator, id).await
+    async fn request(&self, key: &TableKey, id: &RequestId) -> Result<Option<RequestRecord>, StoreError> {
+        self.inner.request(key, id).await
     }
 
     async fn history(&self, key: &TableKey, after: u64, limit: usize) -> Result<History, StoreError> {

@@ -1,0 +1,101 @@
+//! What a store tells of other processes' commits, on its way to the watchers, the recent states and the clocks of this
+//! one.
+
+use std::sync::{Arc, Weak};
+
+use rules::Table;
+use tokio::sync::mpsc;
+
+use crate::committing::Core;
+use crate::feed::Published;
+use crate::ids::TableKey;
+use crate::store::{Ear, Entry, Heard, StoreError, Stored, Token};
+
+/// So much may be told and not yet taken in. What does not find room is found in history with the next that does.
+const UNHEARD: usize = 4096;
+
+struct Mouthpiece(mpsc::Sender<(TableKey, Heard)>);
+
+impl Ear for Mouthpiece {
+    fn hear(&self, key: &TableKey, heard: Heard) {
+        let _ = self.0.try_send((key.clone(), heard));
+    }
+}
+
+/// Begins to listen for as long as the process has tables.
+pub(crate) fn begin(core: &Arc<Core>) -> Arc<dyn Ear> {
+    let (sender, mut receiver) = mpsc::channel(UNHEARD);
+    let core: Weak<Core> = Arc::downgrade(core);
+    tokio::spawn(async move {
+        while let Some((key, heard)) = receiver.recv().await {
+            let Some(core) = core.upgrade() else {
+                return;
+            };
+            if let Err(error) = core.hear(&key, heard).await {
+                // The store tells again that something was missed.
+                tracing::debug!(table = %key, %error, "a commit of another process cannot be read");
+            }
+        }
+    });
+    Arc::new(Mouthpiece(sender))
+}
+
+impl Core {
+    async fn hear(&self, key: &TableKey, heard: Heard) -> Result<(), StoreError> {
+        let Some(told) = self.feed.told(key) else {
+            return Ok(());
+        };
+        let known = self.recent.get(key);
+        match heard {
+            // Our own, or told before.
+            Heard::Commit { entry, .. } if entry.version <= told => {}
+            Heard::Commit { entry, previous } => {
+                match known.and_then(|known| follow(known, &entry, previous)) {
+                    Some(table) => self.pass_on(key, entry, table),
+                    None => match self.load(key).await? {
+                        Some(stored) if stored.token == entry.token => self.pass_on(key, entry, stored.table),
+                        stored => self.point_to(key, stored),
+                    },
+                }
+            }
+            Heard::Missed => {
+                let stored = self.load(key).await?;
+                self.point_to(key, stored);
+            }
+        }
+        Ok(())
+    }
+
+    fn pass_on(&self, key: &TableKey, entry: Entry, table: Arc<Table>) {
+        let Entry { token, events, .. } = entry;
+        self.recent.put(key, Stored { token, table: Arc::clone(&table) });
+        self.ring(&table);
+        self.feed.publish(key, || Published { token, events, table });
+    }
+
+    fn point_to(&self, key: &TableKey, stored: Option<Stored>) {
+        if let Some(stored) = stored {
+            self.ring(&stored.table);
+            self.feed.hint(key, stored.token.version);
+        }
+    }
+
+    fn ring(&self, table: &Table) {
+        if let Some((at, _)) = table.due() {
+            self.alarm.ring_for(at);
+        }
+    }
+}
+
+/// The state after an entry, out of the state before it or the one that it led to.
+fn follow(known: Stored, entry: &Entry, previous: Option<Token>) -> Option<Arc<Table>> {
+    if known.token == entry.token {
+        return Some(known.table);
+    }
+    if Some(known.token) != previous {
+        return None;
+    }
+    let mut table = Table::clone(&known.table);
+    table.apply(&entry.events);
+    (table.version == entry.version).then(|| Arc::new(table))
+}
