@@ -1,4 +1,4 @@
-//! Stores that outlive the process: records, the sealing of cards, and the embedded store.
+//! Stores that outlive the process: records, the sealing of cards, the embedded store, and the one in Redis.
 //!
 //! What is absent, on purpose: nothing here decides anything about a game, and nothing here knows the contract that
 //! callers see. A store keeps what it is given, exactly, and gives it back.
@@ -6,9 +6,11 @@
 pub mod codec;
 pub mod embedded;
 pub mod keyring;
+pub mod redis;
 pub mod seal;
 
 pub use codec::{Codec, CodecError};
 pub use embedded::{EmbeddedSettings, EmbeddedStore, OpenError};
 pub use keyring::{Keyring, KeyringError};
+pub use redis::{RedisConfig, RedisStore};
 pub use seal::{Place, Purpose, SealError, Sealed};

@@ -1,0 +1,128 @@
+//! Commits: records made, the script called, its answer read.
+
+use rules::Millis;
+use tables::store::REQUEST_RETENTION;
+use tables::{Commit, Outcome, StoreError, Stored, TableKey};
+
+use super::RedisStore;
+use super::fault::Fault;
+use super::keys::Place;
+use super::route::{Home, Kind};
+use super::script::{Answer, Arguments, Verdict, split_state};
+
+/// A commit that comes to Redis later than this after it was sent is not done any more: whoever sent it has given up.
+/// Shorter than the silence that counts as an outage, so that a time-out which Redis sat on during one is not applied
+/// before the clocks have got that time back (rules 8.4).
+const STALE: Millis = Millis(2_000);
+
+/// Later than this no due time lies: the greatest number that a sorted set keeps exactly.
+pub(super) const LATEST: u64 = (1 << 53) - 1;
+
+impl RedisStore {
+    pub(super) async fn try_commit(&self, commit: &Commit) -> Result<Outcome, StoreError> {
+        let place = Place::of(&commit.key, self.shards());
+        let sent = self.time().await?;
+        let state = self.codec.write_table(&commit.key, &commit.table)?;
+        let entry = self.codec.write_entry(
+            &commit.key,
+            commit.expected,
+            commit.token,
+            commit.table.hands,
+            &commit.events,
+        )?;
+        let request =
+            commit.request.as_ref().map(|record| self.codec.write_request(&commit.key.operator, record));
+        let arguments = Arguments {
+            keys: keys(&place, commit),
+            expected: commit.expected,
+            token: commit.token,
+            state: &state,
+            entry: &entry,
+            history: self.config.history,
+            due: commit.due.map(|due| due.0.min(LATEST)),
+            name: commit.key.to_string(),
+            not_before: commit.not_before.map(|at| at.0),
+            not_after: Some((sent + STALE).0),
+            channel: place.channel(),
+            keeps_state: commit.token.version.is_multiple_of(self.state_every()),
+            request: request.transpose()?,
+            request_kept: REQUEST_RETENTION.0,
+            settlements: commit.settlements.iter().map(|s| (s.id, self.codec.write_settlement(s))).collect(),
+        };
+        self.listener.own(commit.token);
+        let home = Home::Shard(place.shard);
+        let reply = self.router.call(home, &[arguments.command()], Kind::Commit).await;
+        let mut reply = reply.map_err(|fault| self.failed(place.shard, fault))?;
+        let answer =
+            Answer::read(reply.values.pop()).map_err(|error| StoreError::Unknown(error.to_string()))?;
+        self.router.time.heard(&reply.from.endpoint, answer.now);
+        self.outcome(commit, answer)
+    }
+
+    fn outcome(&self, commit: &Commit, answer: Answer) -> Result<Outcome, StoreError> {
+        let now = Millis(answer.now / 1000);
+        match answer.verdict {
+            Verdict::Done => Ok(Outcome::Committed { now }),
+            Verdict::Conflict(None) => Ok(Outcome::Conflict(None)),
+            Verdict::Conflict(Some(state)) => {
+                Ok(Outcome::Conflict(Some(self.read_state(&commit.key, &state)?)))
+            }
+            Verdict::TooEarly => Ok(Outcome::TooEarly { now }),
+            Verdict::TooLate => {
+                Err(StoreError::Unavailable("the commit was too long on its way to Redis".to_owned()))
+            }
+            Verdict::Before(record) => {
+                let Some(request) = &commit.request else {
+                    return Err(super::fault::strange("the record of a request that was made"));
+                };
+                let done = self.codec.read_request(&commit.key.operator, &request.id, &record)?;
+                Ok(if done.payload == request.payload {
+                    Outcome::Repeated { answer: done.answer }
+                } else {
+                    Outcome::RequestReused
+                })
+            }
+        }
+    }
+
+    /// A state as it lies in Redis.
+    pub(super) fn read_state(&self, key: &TableKey, bytes: &[u8]) -> Result<Stored, StoreError> {
+        let (token, record) =
+            split_state(bytes).ok_or_else(|| StoreError::Corrupt(format!("the state of {key}")))?;
+        let table = self.codec.read_table(key, record)?;
+        if table.version != token.version {
+            return Err(StoreError::Corrupt(format!("the state of {key} is not of its token's version")));
+        }
+        Ok(Stored { token, table: table.into() })
+    }
+
+    /// The state is kept in history so often that the last of those that are kept is never far.
+    pub(super) fn state_every(&self) -> u64 {
+        (self.config.history as u64 / 4).clamp(1, 64)
+    }
+
+    fn failed(&self, shard: super::keys::Shard, fault: Fault) -> StoreError {
+        if matches!(fault, Fault::Unknown(_)) {
+            self.doubts.add(shard);
+        }
+        fault.of_commit()
+    }
+}
+
+/// In the order in which the script takes them; what the commit does not touch is not named.
+fn keys(place: &Place<'_>, commit: &Commit) -> Vec<String> {
+    let operator = &place.key.operator;
+    let mut keys = vec![place.state(), place.events(), place.shard.calendar()];
+    let opening = commit.expected.is_none();
+    if opening || !commit.settlements.is_empty() {
+        keys.push(place.shard.outbox(operator));
+        keys.push(place.shard.outbox_index(operator));
+    }
+    if opening {
+        keys.push(place.shard.tables(operator));
+    }
+    if let Some(request) = &commit.request {
+        keys.push(place.request(&request.id));
+    }
+    keys
+}

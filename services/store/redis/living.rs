@@ -1,0 +1,207 @@
+//! Signs of life: which processes serve this installation, who of them looks after which shard's clocks, and when nobody
+//! did (rules 8.4). Sharing out only saves work; whose commit counts, the token decides.
+
+use std::collections::BTreeSet;
+use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
+
+use ::redis::{Value, cmd};
+use rules::Millis;
+use tables::{Outage, StoreError, TableKey};
+use tokio::time::Instant;
+use uuid::Uuid;
+
+use super::RedisStore;
+use super::fault::{Fault, strange};
+use super::keys::Shard;
+use super::route::{Home, Kind};
+use super::script;
+use super::topology::text;
+
+/// So long after its last sign of life a process counts as alive; signs come each second.
+const ALIVE: Millis = Millis(3_500);
+/// A silence of a shard that counts as an outage, ms. Longer than a commit may be on its way.
+const SILENCE: u64 = 2_500;
+/// So long outages are remembered, ms: no clock runs that long.
+const REMEMBERED: u64 = 3_600_000;
+/// How often a process looks after the others' shards too, and what is overdue there so long that they seem to be dead.
+const SWEEP: Duration = Duration::from_millis(1_000);
+const OVERDUE: Millis = Millis(500);
+/// Where the processes sign.
+const PROCESSES: &str = "{fulcrum}:processes";
+
+/// What this process knows of itself and the others.
+pub(super) struct Living {
+    me: Uuid,
+    known: Mutex<Known>,
+}
+
+struct Known {
+    /// Shards that are ours to look after; all of them until we know better.
+    own: Vec<Shard>,
+    alive: BTreeSet<Uuid>,
+    swept: Instant,
+    /// By shard.
+    outages: Vec<Vec<Outage>>,
+    beaten: bool,
+}
+
+impl Living {
+    pub(super) fn new(shards: u16) -> Living {
+        let known = Known {
+            own: Shard::all(shards).collect(),
+            alive: BTreeSet::new(),
+            swept: Instant::now(),
+            outages: vec![Vec::new(); usize::from(shards)],
+            beaten: false,
+        };
+        Living { me: Uuid::new_v4(), known: Mutex::new(known) }
+    }
+
+    fn lock(&self) -> MutexGuard<'_, Known> {
+        // What a panic elsewhere left here is at worst a second old.
+        self.known.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn learn(&self, alive: BTreeSet<Uuid>, shards: u16) {
+        let mut known = self.lock();
+        if known.alive != alive {
+            known.own = Shard::all(shards).filter(|shard| chosen(*shard, &alive, self.me)).collect();
+            tracing::info!(processes = alive.len(), shards = known.own.len(), "clocks shared out");
+            known.alive = alive;
+        }
+    }
+}
+
+/// Whether the shard falls to this process: each shard goes to the process with the greatest hash of both, so that only
+/// the shards of one who comes or goes change hands.
+fn chosen(shard: Shard, alive: &BTreeSet<Uuid>, me: Uuid) -> bool {
+    let weight = |process: &Uuid| {
+        let (high, low) = process.as_u64_pair();
+        let folded = high ^ low ^ u64::from(shard.0).wrapping_mul(0x9e37_79b9_7f4a_7c15);
+        // The finish of MurmurHash3, so that near numbers are far apart.
+        let once = (folded ^ (folded >> 33)).wrapping_mul(0xff51_afd7_ed55_8ccd);
+        let twice = (once ^ (once >> 33)).wrapping_mul(0xc4ce_b9fe_1a85_ec53);
+        (twice ^ (twice >> 33), *process)
+    };
+    let best = alive.iter().max_by_key(|process| weight(process));
+    best.is_none_or(|best| *best == me)
+}
+
+impl RedisStore {
+    /// Signs, hears who else did, and notes outages.
+    pub(super) async fn beat(&self) -> Result<(), StoreError> {
+        let now = self.time().await?;
+        let alive = self.sign(now).await?;
+        self.living.learn(alive, self.shards());
+        let shards = self.all_shards();
+        let answers =
+            self.ask_each(&shards, |shard| script::beat(&shard.beat(), SILENCE, REMEMBERED)).await?;
+        let mut known = self.living.lock();
+        for (shard, answer) in shards.iter().zip(&answers) {
+            let (_, outages) = script::read_beat(answer).ok_or_else(|| strange("a sign of life"))?;
+            let outages = outages.into_iter().map(|(from, to)| Outage { from: Millis(from), to: Millis(to) });
+            if let Some(of_shard) = known.outages.get_mut(usize::from(shard.0)) {
+                *of_shard = outages.collect();
+            }
+        }
+        known.beaten = true;
+        Ok(())
+    }
+
+    async fn sign(&self, now: Millis) -> Result<BTreeSet<Uuid>, StoreError> {
+        let mut sign = cmd("ZADD");
+        sign.arg(PROCESSES).arg(now.0).arg(self.living.me.to_string());
+        let mut forget = cmd("ZREMRANGEBYSCORE");
+        forget.arg(PROCESSES).arg("-inf").arg((now - Millis(60_000)).0);
+        let mut list = cmd("ZRANGEBYSCORE");
+        list.arg(PROCESSES).arg((now - ALIVE).0).arg("+inf");
+        let reply = self.router.call(Home::Installation, &[sign, forget, list], Kind::Read).await;
+        let listed = reply.map_err(Fault::unavailable)?.values.pop();
+        let names = listed.as_ref().and_then(Value::as_sequence).ok_or_else(|| strange("the processes"))?;
+        let mut alive: BTreeSet<Uuid> =
+            names.iter().filter_map(text).filter_map(|name| Uuid::try_parse(&name).ok()).collect();
+        alive.insert(self.living.me);
+        Ok(alive)
+    }
+
+    /// When nobody was there for this table.
+    pub(super) async fn known_outages(&self, key: &TableKey) -> Result<Vec<Outage>, StoreError> {
+        if !self.living.lock().beaten {
+            self.beat().await?;
+        }
+        let shard = Shard::of(key, self.shards());
+        Ok(self.living.lock().outages.get(usize::from(shard.0)).cloned().unwrap_or_default())
+    }
+
+    /// When nobody was there for some shard, each time once.
+    pub(super) async fn all_outages(&self) -> Result<Vec<Outage>, StoreError> {
+        if !self.living.lock().beaten {
+            self.beat().await?;
+        }
+        let known = self.living.lock();
+        let mut all: Vec<Outage> = known.outages.iter().flatten().copied().collect();
+        drop(known);
+        all.sort_by_key(|outage| (outage.from, outage.to));
+        all.dedup();
+        Ok(all)
+    }
+
+    /// What is due in our own shards; now and then also what is overdue in the others'.
+    pub(super) async fn look_due(
+        &self,
+        until: Millis,
+        limit: usize,
+    ) -> Result<Vec<(TableKey, Millis)>, StoreError> {
+        let (own, others) = self.watch_over();
+        let mut due = self.read_due(&own, until, limit).await?;
+        if !others.is_empty() {
+            let overdue = self.time().await? - OVERDUE;
+            due.extend(self.read_due(&others, until.min(overdue), limit).await?);
+            due.sort_by(|(a, a_at), (b, b_at)| a_at.cmp(b_at).then_with(|| a.cmp(b)));
+            due.truncate(limit);
+        }
+        Ok(due)
+    }
+
+    pub(super) fn own_shards(&self) -> Vec<Shard> {
+        self.living.lock().own.clone()
+    }
+
+    fn watch_over(&self) -> (Vec<Shard>, Vec<Shard>) {
+        let mut known = self.living.lock();
+        if known.own.len() == usize::from(self.shards()) || known.swept.elapsed() < SWEEP {
+            return (known.own.clone(), Vec::new());
+        }
+        known.swept = Instant::now();
+        let own: BTreeSet<Shard> = known.own.iter().copied().collect();
+        let others = Shard::all(self.shards()).filter(|shard| !own.contains(shard));
+        (known.own.clone(), others.collect())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_shard_falls_to_one_process_and_few_move_when_one_dies() {
+        let all: BTreeSet<Uuid> = (1..=4).map(|n| Uuid::from_u128(n * 0x1234_5678_9abc_def1)).collect();
+        let owner = |shard, alive: &BTreeSet<Uuid>| {
+            let owners: Vec<Uuid> = alive.iter().copied().filter(|me| chosen(shard, alive, *me)).collect();
+            assert_eq!(owners.len(), 1, "{shard:?}");
+            owners[0]
+        };
+        let dead = *all.first().unwrap();
+        let rest: BTreeSet<Uuid> = all.iter().copied().filter(|process| *process != dead).collect();
+        let mut share = 0;
+        for shard in Shard::all(256) {
+            let before = owner(shard, &all);
+            share += u32::from(before == dead);
+            if before != dead {
+                assert_eq!(owner(shard, &rest), before, "only the dead one's shards change hands");
+            }
+        }
+        assert!((32..=96).contains(&share), "{share} of 256 shards for one of four");
+    }
+}

@@ -1,0 +1,246 @@
+//! The store in Redis: single, behind Sentinel, or a Cluster. Any number of processes may use one installation.
+//!
+//! A commit is one call of one script ([`commit.lua`](script)) on the server that has the table's shard; it is the only
+//! writer of tables. What the script cannot say, because its answer was lost, is found out by whoever asked for the
+//! commit: sent again, it recognises itself by its token.
+
+mod commits;
+mod config;
+mod doubts;
+mod durable;
+mod fault;
+mod keys;
+mod link;
+mod listen;
+mod living;
+mod node;
+mod probe;
+mod reads;
+mod route;
+mod script;
+mod settlements;
+mod startup;
+mod time;
+mod topology;
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use ::redis::{Value, cmd};
+use async_trait::async_trait;
+use rules::Millis;
+use rules::table::Table;
+use tables::{
+    Commit, Ear, Following, History, OperatorId, Outage, Outcome, RequestId, RequestRecord, Settlement,
+    SettlementFilter, SettlementPosition, Store, StoreError, Stored, TableId, TableKey,
+};
+use uuid::Uuid;
+
+pub use config::{BadUrl, Durability, Endpoint, Login, Password, RedisConfig, Tls, Topology};
+pub use startup::StartError;
+
+use self::doubts::Doubts;
+use self::fault::{Fault, strange};
+use self::keys::Shard;
+use self::link::Link;
+use self::listen::Listener;
+use self::living::Living;
+use self::route::{Home, Kind, Router};
+use super::Codec;
+
+/// How often the primaries are looked up although nothing is wrong: a demoted one that nobody writes to says nothing.
+const LOOK: Duration = Duration::from_secs(1);
+/// How often the clocks have to look for what other processes put on the calendar.
+const POLL: Millis = Millis(100);
+
+/// Tables in Redis.
+pub struct RedisStore {
+    config: RedisConfig,
+    codec: Codec,
+    router: Arc<Router>,
+    living: Living,
+    doubts: Doubts,
+    listener: Listener,
+}
+
+impl RedisStore {
+    /// Connects, and looks whether everything is as it has to be. Warnings are logged.
+    ///
+    /// # Errors
+    /// [`StartError`] in plain words.
+    pub async fn open(config: RedisConfig, codec: Codec) -> Result<RedisStore, StartError> {
+        let (store, warnings) = RedisStore::open_quietly(config, codec).await?;
+        for warning in warnings {
+            tracing::warn!("{warning}");
+        }
+        Ok(store)
+    }
+
+    /// As [`RedisStore::open`], and gives the warnings.
+    ///
+    /// # Errors
+    /// [`StartError`] in plain words.
+    pub async fn open_quietly(
+        config: RedisConfig,
+        codec: Codec,
+    ) -> Result<(RedisStore, Vec<String>), StartError> {
+        let link = Link::new(&config).map_err(|error| StartError::Unreachable(error.to_string()))?;
+        let router = Arc::new(Router::new(&config, link));
+        let living = Living::new(config.shards);
+        let listener = Listener::new(&router, &codec, config.shards);
+        let store = RedisStore { config, codec, router, living, doubts: Doubts::default(), listener };
+        let warnings = store.check_start().await?;
+        store.keep_looking();
+        Ok((store, warnings))
+    }
+
+    /// Has the primaries looked up now and then, as long as the store lives.
+    fn keep_looking(&self) {
+        if !self.router.moves() {
+            return;
+        }
+        let router = Arc::downgrade(&self.router);
+        tokio::spawn(async move {
+            loop {
+                tokio::time::sleep(LOOK).await;
+                let Some(router) = router.upgrade() else {
+                    return;
+                };
+                if let Ok(map) = router.map().await {
+                    // Who cannot be found now is looked for by the next call that needs him.
+                    let _ = router.locate(Some(&map)).await;
+                }
+            }
+        });
+    }
+
+    fn shards(&self) -> u16 {
+        self.config.shards
+    }
+
+    fn all_shards(&self) -> Vec<Shard> {
+        Shard::all(self.shards()).collect()
+    }
+
+    /// Redis' time, asked for only if no answer has told it lately.
+    async fn time(&self) -> Result<Millis, StoreError> {
+        if let Some(now) = self.router.time.now() {
+            return Ok(now);
+        }
+        self.times().await?;
+        self.router
+            .time
+            .now()
+            .ok_or_else(|| StoreError::Unavailable("Redis does not tell its time".to_owned()))
+    }
+
+    /// The time of every primary, µs since the epoch.
+    async fn times(&self) -> Result<Vec<u64>, StoreError> {
+        let map = self.router.map().await.map_err(Fault::unavailable)?;
+        let mut homes = Vec::new();
+        for node in &map.primaries {
+            let has = |home: &Home| map.owner(*home).is_some_and(|owner| owner.endpoint == node.endpoint);
+            homes.extend(Shard::all(self.shards()).map(Home::Shard).find(has));
+        }
+        let mut times = Vec::with_capacity(homes.len());
+        for home in homes {
+            let reply =
+                self.router.call(home, &[cmd("TIME")], Kind::Read).await.map_err(Fault::unavailable)?;
+            let told = reply.values.first().and_then(read_time).ok_or_else(|| strange("the time"))?;
+            self.router.time.heard(&reply.from.endpoint, told);
+            times.push(told);
+        }
+        Ok(times)
+    }
+}
+
+/// Seconds and µs, as TIME gives them.
+fn read_time(value: &Value) -> Option<u64> {
+    let [seconds, micros] = value.as_sequence()? else {
+        return None;
+    };
+    let number = |value| topology::text(value)?.parse::<u64>().ok();
+    Some(number(seconds)? * 1_000_000 + number(micros)?)
+}
+
+#[async_trait]
+impl Store for RedisStore {
+    async fn now(&self) -> Result<Millis, StoreError> {
+        self.time().await
+    }
+
+    async fn load(&self, key: &TableKey) -> Result<Option<Stored>, StoreError> {
+        self.read_table(key).await
+    }
+
+    async fn commit(&self, commit: Commit) -> Result<Outcome, StoreError> {
+        self.try_commit(&commit).await
+    }
+
+    async fn request(&self, key: &TableKey, id: &RequestId) -> Result<Option<RequestRecord>, StoreError> {
+        self.read_request(key, id).await
+    }
+
+    async fn history(&self, key: &TableKey, after: u64, limit: usize) -> Result<History, StoreError> {
+        self.read_history(key, after, limit).await
+    }
+
+    async fn follow(&self, key: &TableKey, ear: &Arc<dyn Ear>) -> Result<Option<Following>, StoreError> {
+        Ok(Some(self.listener.follow(key, ear).await))
+    }
+
+    async fn checkpoint(&self, key: &TableKey, version: u64) -> Result<Option<Arc<Table>>, StoreError> {
+        self.read_checkpoint(key, version).await
+    }
+
+    async fn due(&self, until: Millis, limit: usize) -> Result<Vec<(TableKey, Millis)>, StoreError> {
+        self.look_due(until, limit).await
+    }
+
+    async fn next_due(&self) -> Result<Option<Millis>, StoreError> {
+        self.read_next_due(&self.own_shards()).await
+    }
+
+    fn poll(&self) -> Option<Millis> {
+        Some(POLL)
+    }
+
+    async fn tables(
+        &self,
+        operator: &OperatorId,
+        after: Option<TableId>,
+        limit: usize,
+    ) -> Result<Vec<(TableKey, Stored)>, StoreError> {
+        self.read_tables(operator, after, limit).await
+    }
+
+    async fn settlement(&self, operator: &OperatorId, id: &Uuid) -> Result<Option<Settlement>, StoreError> {
+        self.find_settlement(operator, id).await
+    }
+
+    async fn settlements(
+        &self,
+        operator: &OperatorId,
+        filter: &SettlementFilter,
+        after: Option<SettlementPosition>,
+        limit: usize,
+    ) -> Result<Vec<(SettlementPosition, Settlement)>, StoreError> {
+        self.list_settlements(operator, filter, after, limit).await
+    }
+
+    async fn heartbeat(&self, _now: Millis) -> Result<(), StoreError> {
+        self.beat().await
+    }
+
+    async fn outages(&self) -> Result<Vec<Outage>, StoreError> {
+        self.all_outages().await
+    }
+
+    async fn outages_of(&self, key: &TableKey) -> Result<Vec<Outage>, StoreError> {
+        self.known_outages(key).await
+    }
+
+    async fn check(&self) -> Result<(), StoreError> {
+        self.times().await.map(|_| ())
+    }
+}

@@ -1,0 +1,247 @@
+//! What is read: states, history, requests, the calendar, lists of tables.
+
+use std::sync::Arc;
+
+use ::redis::{Cmd, Value, cmd};
+use rules::Millis;
+use rules::table::Table;
+use tables::{
+    Entry, History, OperatorId, RequestId, RequestRecord, StoreError, Stored, TableId, TableKey, Token,
+};
+
+use super::RedisStore;
+use super::commits::LATEST;
+use super::fault::{Fault, strange};
+use super::keys::{Place, Shard, table_key};
+use super::route::{Home, Kind};
+use super::script::{bytes, entry_id};
+use super::topology::text;
+
+/// Greater than every due time, and less than the calendar's first member, which is no table.
+const FOREVER: &str = "(inf";
+
+impl RedisStore {
+    /// The answers of the server that has the shard.
+    pub(super) async fn ask(&self, shard: Shard, commands: &[Cmd]) -> Result<Vec<Value>, StoreError> {
+        let reply = self.router.call(Home::Shard(shard), commands, Kind::Read).await;
+        Ok(reply.map_err(Fault::unavailable)?.values)
+    }
+
+    /// The answer of every one of these shards to its one command.
+    pub(super) async fn ask_each(
+        &self,
+        shards: &[Shard],
+        command: impl Fn(Shard) -> Cmd,
+    ) -> Result<Vec<Value>, StoreError> {
+        let calls = shards.iter().map(|shard| (*shard, vec![command(*shard)])).collect();
+        let answers = self.router.each(calls).await.map_err(Fault::unavailable)?;
+        Ok(answers.into_iter().map(|mut own| own.pop().unwrap_or(Value::Nil)).collect())
+    }
+
+    pub(super) async fn read_table(&self, key: &TableKey) -> Result<Option<Stored>, StoreError> {
+        let place = Place::of(key, self.shards());
+        let values = self.ask(place.shard, &[get(&place.state())]).await?;
+        let state = values.into_iter().next().and_then(bytes);
+        state.map(|state| self.read_state(key, &state)).transpose()
+    }
+
+    pub(super) async fn read_request(
+        &self,
+        key: &TableKey,
+        id: &RequestId,
+    ) -> Result<Option<RequestRecord>, StoreError> {
+        let place = Place::of(key, self.shards());
+        let values = self.ask(place.shard, &[get(&place.request(id))]).await?;
+        let record = values.into_iter().next().and_then(bytes);
+        Ok(record.map(|record| self.codec.read_request(&key.operator, id, &record)).transpose()?)
+    }
+
+    pub(super) async fn read_history(
+        &self,
+        key: &TableKey,
+        after: u64,
+        limit: usize,
+    ) -> Result<History, StoreError> {
+        let place = Place::of(key, self.shards());
+        self.settle_doubts(place.shard).await?;
+        let events = place.events();
+        let from = format!("{}-0", after.saturating_add(1));
+        // The page before the oldest: what is trimmed in between makes a hole that shows, not one that is hidden.
+        let page = range(&events, &from, "+", limit);
+        let oldest = range(&events, "-", "+", 1);
+        let mut values = self.ask(place.shard, &[page, oldest]).await?.into_iter();
+        let entries = raw_entries(values.next()).ok_or_else(|| strange("a history"))?;
+        let oldest = raw_entries(values.next()).ok_or_else(|| strange("a history"))?;
+        Ok(History {
+            entries: entries
+                .iter()
+                .map(|raw| Ok(self.read_entry(key, raw)?.0))
+                .collect::<Result<_, StoreError>>()?,
+            oldest: oldest.first().map_or(0, |raw| raw.version),
+        })
+    }
+
+    /// An entry, and the token of the commit before it.
+    fn read_entry(&self, key: &TableKey, raw: &Raw) -> Result<(Entry, Option<Token>), StoreError> {
+        let (entry, previous) = self.codec.read_entry(key, &raw.record)?;
+        if entry.version != raw.version {
+            return Err(StoreError::Corrupt(format!("an entry of {key} is not where its version belongs")));
+        }
+        Ok((entry, previous))
+    }
+
+    pub(super) async fn read_checkpoint(
+        &self,
+        key: &TableKey,
+        version: u64,
+    ) -> Result<Option<Arc<Table>>, StoreError> {
+        let place = Place::of(key, self.shards());
+        let mut command = cmd("XREVRANGE");
+        command.arg(place.events()).arg(entry_id(version)).arg("-").arg("COUNT").arg(self.state_every());
+        let values = self.ask(place.shard, &[command]).await?;
+        let entries = raw_entries(values.into_iter().next()).ok_or_else(|| strange("a history"))?;
+        let state = entries.into_iter().find_map(|raw| raw.state);
+        Ok(state.map(|state| self.codec.read_table(key, &state)).transpose()?.map(Arc::new))
+    }
+
+    pub(super) async fn read_due(
+        &self,
+        shards: &[Shard],
+        until: Millis,
+        limit: usize,
+    ) -> Result<Vec<(TableKey, Millis)>, StoreError> {
+        let until = if until.0 > LATEST { FOREVER.to_owned() } else { until.0.to_string() };
+        let answers = self.ask_each(shards, |shard| due(shard, &until, limit)).await?;
+        let mut all = Vec::new();
+        for answer in &answers {
+            for (name, at) in scored(answer).ok_or_else(|| strange("a calendar"))? {
+                let key =
+                    table_key(&name).ok_or_else(|| StoreError::Corrupt("a name in a calendar".to_owned()))?;
+                all.push((key, at));
+            }
+        }
+        all.sort_by(|(a, a_at), (b, b_at)| a_at.cmp(b_at).then_with(|| a.cmp(b)));
+        all.truncate(limit);
+        Ok(all)
+    }
+
+    pub(super) async fn read_next_due(&self, shards: &[Shard]) -> Result<Option<Millis>, StoreError> {
+        let answers = self.ask_each(shards, |shard| due(shard, FOREVER, 1)).await?;
+        let firsts = answers.iter().filter_map(scored).flatten();
+        Ok(firsts.map(|(_, at)| at).min())
+    }
+
+    pub(super) async fn read_tables(
+        &self,
+        operator: &OperatorId,
+        after: Option<TableId>,
+        limit: usize,
+    ) -> Result<Vec<(TableKey, Stored)>, StoreError> {
+        let from = after.map_or("-".to_owned(), |table| format!("({operator}/{table}"));
+        let shards = self.all_shards();
+        let listed = self.ask_each(&shards, |shard| {
+            let mut command = cmd("ZRANGEBYLEX");
+            command
+                .arg(shard.tables(operator))
+                .arg(&from)
+                .arg("+")
+                .arg("LIMIT")
+                .arg(0)
+                .arg(i64::try_from(limit).unwrap_or(-1));
+            command
+        });
+        let listed = listed.await?;
+        let names = listed.iter().filter_map(Value::as_sequence).flatten().filter_map(text);
+        let mut keys: Vec<TableKey> = names.filter_map(|name| table_key(&name)).collect();
+        keys.sort();
+        keys.truncate(limit);
+        let calls = keys.iter().map(|key| Place::of(key, self.shards()));
+        let calls = calls.map(|place| (place.shard, vec![get(&place.state())])).collect();
+        let states = self.router.each(calls).await.map_err(Fault::unavailable)?;
+        let mut tables = Vec::with_capacity(keys.len());
+        for (key, mut state) in keys.into_iter().zip(states) {
+            if let Some(state) = state.pop().and_then(bytes) {
+                let stored = self.read_state(&key, &state)?;
+                tables.push((key, stored));
+            }
+        }
+        Ok(tables)
+    }
+}
+
+/// An entry of a history as it lies in Redis.
+pub(super) struct Raw {
+    pub(super) version: u64,
+    pub(super) record: Vec<u8>,
+    state: Option<Vec<u8>>,
+}
+
+/// Reads what XRANGE gives of a history.
+fn raw_entries(answer: Option<Value>) -> Option<Vec<Raw>> {
+    let entries = answer?.into_sequence().ok()?;
+    entries.into_iter().map(raw_entry).collect()
+}
+
+fn raw_entry(entry: Value) -> Option<Raw> {
+    let (id, fields) = stream_entry(entry)?;
+    let version = id.split_once('-')?.0.parse().ok()?;
+    let mut raw = Raw { version, record: Vec::new(), state: None };
+    for (name, value) in fields {
+        match &name[..] {
+            b"e" => raw.record = value,
+            b"s" => raw.state = Some(value),
+            _ => {}
+        }
+    }
+    Some(raw)
+}
+
+/// Names and values.
+type Fields = Vec<(Vec<u8>, Vec<u8>)>;
+
+/// The id and the fields of a stream's entry.
+pub(super) fn stream_entry(entry: Value) -> Option<(String, Fields)> {
+    let mut parts = entry.into_sequence().ok()?.into_iter();
+    let id = text(&parts.next()?)?;
+    let mut fields = parts.next()?.into_sequence().ok()?.into_iter().map(bytes);
+    let mut pairs = Vec::new();
+    while let Some(name) = fields.next() {
+        pairs.push((name?, fields.next()??));
+    }
+    Some((id, pairs))
+}
+
+pub(super) fn get(key: &str) -> Cmd {
+    let mut command = cmd("GET");
+    command.arg(key);
+    command
+}
+
+pub(super) fn range(stream: &str, from: &str, to: &str, limit: usize) -> Cmd {
+    let mut command = cmd("XRANGE");
+    command.arg(stream).arg(from).arg(to).arg("COUNT").arg(i64::try_from(limit).unwrap_or(i64::MAX));
+    command
+}
+
+fn due(shard: Shard, until: &str, limit: usize) -> Cmd {
+    // A limit below zero means none, and so does one that Redis' numbers do not hold.
+    let limit = i64::try_from(limit).unwrap_or(-1);
+    let mut command = cmd("ZRANGEBYSCORE");
+    command.arg(shard.calendar()).arg("-inf").arg(until).arg("WITHSCORES").arg("LIMIT").arg(0).arg(limit);
+    command
+}
+
+/// Members and scores, in pairs as RESP3 has them.
+fn scored(answer: &Value) -> Option<Vec<(String, Millis)>> {
+    let pair = |entry: &Value| {
+        let [name, score] = entry.as_sequence()? else {
+            return None;
+        };
+        let score = match score {
+            Value::Double(score) => format!("{score:.0}"),
+            other => text(other)?,
+        };
+        Some((text(name)?, Millis(score.parse().ok()?)))
+    };
+    answer.as_sequence()?.iter().map(pair).collect()
+}
