@@ -11,4 +11,5 @@ mod keyring;
 mod kill;
 mod laws;
 mod play;
+mod redis;
 mod seal;

@@ -1,0 +1,110 @@
+//! A Redis that is slow, silent or dead: callers are told soon, and everything goes on by itself afterwards.
+
+use std::time::{Duration, Instant};
+
+use tables::{Store, StoreError};
+
+use super::proxy::{Mood, Proxy};
+use super::servers::{Installation, until};
+use super::{bring_through, check_chain, is_done, keeping, open, open_through, played};
+use crate::fixtures::key;
+
+/// Waits until the store is well again by itself.
+async fn recovers(store: &dyn Store) {
+    let started = Instant::now();
+    while store.check().await.is_err() {
+        assert!(started.elapsed() < Duration::from_secs(5), "it does not recover");
+        tokio::time::sleep(Duration::from_millis(20)).await;
+    }
+}
+
+fn unavailable<T: std::fmt::Debug>(result: &Result<T, StoreError>) -> bool {
+    matches!(result, Err(StoreError::Unavailable(_)))
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_dead_server_is_told_of_at_once_and_comes_back() {
+    let mut installation = Installation::single();
+    let store = open(keeping(installation.config())).await;
+    let mut chain = played(&store, key(1), 1, 20).await;
+    installation.servers[0].kill();
+    let _ = store.load(&key(1)).await;
+    let commit = chain.next();
+    for _ in 0..50 {
+        let asked = Instant::now();
+        let outcome = store.commit(commit.clone()).await;
+        assert!(unavailable(&outcome), "{outcome:?}");
+        assert!(unavailable(&store.load(&key(1)).await));
+        assert!(asked.elapsed() < Duration::from_millis(400), "{:?}", asked.elapsed());
+    }
+    installation.servers[0].restart();
+    recovers(&*store).await;
+    assert!(is_done(&store.commit(commit).await));
+    check_chain(&store, &chain).await;
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_silent_server_costs_one_time_out_and_then_nothing() {
+    let installation = Installation::single();
+    let proxy = Proxy::before(&installation.servers[0].endpoint()).await;
+    let store = open_through(&proxy).await;
+    let mut chain = played(&store, key(1), 2, 20).await;
+    tokio::time::sleep(Duration::from_millis(600)).await;
+    proxy.be(Mood::Silent);
+    let commit = chain.next();
+    let asked = Instant::now();
+    let outcome = store.commit(commit.clone()).await;
+    assert!(matches!(outcome, Err(StoreError::Unknown(_))), "it may have been done: {outcome:?}");
+    assert!(asked.elapsed() < Duration::from_millis(1500), "{:?}", asked.elapsed());
+    for _ in 0..20 {
+        let asked = Instant::now();
+        assert!(unavailable(&store.load(&key(1)).await));
+        assert!(asked.elapsed() < Duration::from_millis(400), "{:?}", asked.elapsed());
+    }
+    proxy.be(Mood::Honest);
+    recovers(&*store).await;
+    assert!(is_done(&store.commit(commit).await));
+    check_chain(&store, &chain).await;
+}
+
+/// What Redis sat on while it stood still is not done when it goes on: whoever sent it has given up.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_commit_that_redis_sat_on_is_not_done_later() {
+    let installation = Installation::single();
+    let store = open(keeping(installation.config())).await;
+    let mut chain = played(&store, key(1), 3, 5).await;
+    let before = store.load(&key(1)).await.unwrap().unwrap().token;
+    installation.servers[0].signal("-STOP");
+    let commit = chain.next();
+    assert!(matches!(store.commit(commit.clone()).await, Err(StoreError::Unknown(_))));
+    tokio::time::sleep(Duration::from_millis(2500)).await;
+    installation.servers[0].signal("-CONT");
+    recovers(&*store).await;
+    tokio::time::sleep(Duration::from_millis(200)).await;
+    assert_eq!(store.load(&key(1)).await.unwrap().unwrap().token, before);
+    bring_through(&store, &commit).await;
+    check_chain(&store, &chain).await;
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn too_many_calls_are_turned_away_and_none_hangs() {
+    let installation = Installation::single();
+    let proxy = Proxy::before(&installation.servers[0].endpoint()).await;
+    let store = open_through(&proxy).await;
+    played(&store, key(1), 4, 5).await;
+    proxy.be(Mood::Silent);
+    let started = Instant::now();
+    let mut calls = tokio::task::JoinSet::new();
+    for _ in 0..5000 {
+        let store = store.clone();
+        calls.spawn(async move { store.load(&key(1)).await });
+    }
+    while let Some(answer) = calls.join_next().await {
+        assert!(unavailable(&answer.unwrap()));
+    }
+    assert!(started.elapsed() < Duration::from_secs(4), "{:?}", started.elapsed());
+    proxy.be(Mood::Honest);
+    recovers(&*store).await;
+    until("the server is asked again", || installation.servers[0].ask::<String>(&["PING"]) == "PONG");
+    assert!(store.load(&key(1)).await.unwrap().is_some());
+}

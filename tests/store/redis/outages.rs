@@ -1,0 +1,156 @@
+//! Clocks that several processes run over one Redis: what is due happens once, and an absence of Redis is given back
+//! (rules 8.4).
+
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use rules::config::{Clocks, TableConfig};
+use rules::event::Event;
+use rules::{Ask, Chips, Millis, PlayerId};
+use tables::{
+    Message, OsDealer, Request, RequestId, Settings, Store, TableId, TableKey, Tables, Watcher, clocks,
+};
+use tokio::sync::watch;
+use tokio::task::JoinHandle;
+use uuid::Uuid;
+
+use super::servers::Installation;
+use super::{keeping, open};
+use crate::fixtures::{config, operator};
+
+struct Process {
+    tables: Tables,
+    _stop: watch::Sender<bool>,
+    clocks: JoinHandle<()>,
+}
+
+async fn process(installation: &Installation) -> Process {
+    let store = open(keeping(installation.config())).await as Arc<dyn Store>;
+    let tables = Tables::new(store, Arc::new(OsDealer), Settings::default());
+    let (stop, stopped) = watch::channel(false);
+    let clocks = tokio::spawn(clocks::run(tables.clone(), stopped));
+    Process { tables, _stop: stop, clocks }
+}
+
+fn request(number: u128) -> Request {
+    Request { id: RequestId(Uuid::from_u128(number)), payload: [1; 32] }
+}
+
+/// A table with two players and these clocks; the first hand begins by itself.
+async fn table(tables: &Tables, number: u128, action: u64) -> TableKey {
+    let operator = operator("casino-1");
+    let clocks = Clocks {
+        action: Millis(action),
+        pivot: Millis(action),
+        time_bank: Millis::ZERO,
+        refill: None,
+        timeouts_to_sit_out: 100,
+        ..Clocks::default()
+    };
+    let config = TableConfig { clocks, ..config() };
+    tables.open(&operator, request(number), config, &|_, _| Vec::new()).await.unwrap();
+    let key = TableKey { table: TableId::derived(&operator, &request(number).id), operator };
+    for name in ["alice", "bob"] {
+        let (player, transaction) = (PlayerId::new(name).unwrap(), name.to_owned());
+        let ask = Ask::Seat { player, seat: None, buy_in: Chips(5000), post: false, transaction };
+        tables.ask(&key, None, None, ask, &|_, _| Vec::new()).await.unwrap();
+    }
+    key
+}
+
+/// The commits up to the one with such an event, and when they were told.
+async fn until(watcher: &mut Watcher, wanted: fn(&Event) -> bool) -> (Vec<Event>, Instant) {
+    let mut all = Vec::new();
+    loop {
+        let message =
+            tokio::time::timeout(Duration::from_secs(25), watcher.next()).await.expect("it happens");
+        if let Some(Message::Commit { events, .. }) = message {
+            let found = events.iter().any(wanted);
+            all.extend(events.iter().cloned());
+            if found {
+                return (all, Instant::now());
+            }
+        }
+    }
+}
+
+fn prompted(event: &Event) -> bool {
+    matches!(event, Event::Prompted { .. })
+}
+
+fn timed_out(event: &Event) -> bool {
+    use rules::event::By;
+    matches!(event, Event::Acted { by: By::TimeOut, .. } | Event::PivotPicked { by: By::TimeOut, .. })
+}
+
+fn shifted(event: &Event) -> bool {
+    matches!(event, Event::ClocksShifted { .. })
+}
+
+/// Reads on until so many turns have run out; none before its time, by Redis' own. Gives the latest of them.
+async fn run_out(watcher: &mut Watcher, store: &dyn Store, mut left: u32) -> Millis {
+    let (mut due, mut latest) = (None, Millis::ZERO);
+    while left > 0 {
+        let message =
+            tokio::time::timeout(Duration::from_secs(25), watcher.next()).await.expect("it happens");
+        let (Some(Message::Commit { table, .. } | Message::Snapshot(table)), now) =
+            (&message, store.now().await)
+        else {
+            panic!("{message:?}");
+        };
+        if let Some(Message::Commit { events, .. }) = &message
+            && events.iter().any(timed_out)
+        {
+            let (now, due): (Millis, Millis) = (now.unwrap(), due.expect("what runs out was due"));
+            assert!(now >= due, "{} ms early", (due - now).0);
+            latest = latest.max(now - due);
+            left -= 1;
+        }
+        due = table.due().map(|(at, _)| at);
+    }
+    latest
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn r8_2_what_is_due_happens_once_and_in_time_whoever_looks() {
+    let installation = Installation::single();
+    let (one, two) = (process(&installation).await, process(&installation).await);
+    let mut watchers = Vec::new();
+    for number in 1..=6 {
+        let key = table(&one.tables, number, 1000).await;
+        watchers.push(two.tables.watch(&key, Some(0)).await.unwrap());
+    }
+    let store = two.tables.store();
+    let latest = watchers.iter_mut().map(|watcher| run_out(watcher, &**store, 4));
+    let latest = futures_util::future::join_all(latest).await.into_iter().max().unwrap();
+    println!("the latest of 24 time-outs was {} ms late", latest.0);
+    assert!(latest < Millis(2000), "{latest:?}");
+    // One process dies; the other one takes over all clocks, those of its shards a little later.
+    one.clocks.abort();
+    drop(one);
+    let latest = watchers.iter_mut().map(|watcher| run_out(watcher, &**store, 4));
+    let latest = futures_util::future::join_all(latest).await.into_iter().max().unwrap();
+    println!("the latest of 24 more was {} ms late", latest.0);
+    assert!(latest < Millis(4000), "{latest:?}");
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn r8_4_while_redis_was_away_no_clock_ran() {
+    let mut installation = Installation::single();
+    let (one, two) = (process(&installation).await, process(&installation).await);
+    let key = table(&one.tables, 1, 6000).await;
+    let mut watcher = two.tables.watch(&key, Some(0)).await.unwrap();
+    let (_, asked) = until(&mut watcher, prompted).await;
+    tokio::time::sleep(Duration::from_millis(1500)).await;
+    installation.servers[0].kill();
+    tokio::time::sleep(Duration::from_millis(7000)).await;
+    installation.servers[0].restart();
+    let (events, _) = until(&mut watcher, shifted).await;
+    assert!(!events.iter().any(timed_out), "a time-out came before the clocks got their time back");
+    let (_, ran_out) = until(&mut watcher, timed_out).await;
+    let waited = ran_out - asked;
+    // 6 s of clock, half a second of grace, and at least the 7 s that Redis was away, less the second between two beats.
+    assert!(waited >= Duration::from_millis(12_400), "after {waited:?}");
+    assert!(waited <= Duration::from_millis(17_500), "after {waited:?}");
+    drop((one, two));
+}

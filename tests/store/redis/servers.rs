@@ -1,0 +1,247 @@
+//! Real Redis servers, started by the tests on free ports and stopped when they are dropped.
+
+use std::net::TcpListener;
+use std::path::Path;
+use std::process::{Child, Command, Stdio};
+use std::sync::atomic::{AtomicU16, Ordering};
+use std::time::{Duration, Instant};
+
+use fulcrum::store::redis::{Durability, Endpoint, RedisConfig, Topology};
+use redis::{FromRedisValue, Value};
+use tempfile::TempDir;
+
+/// How long anything may take to be ready.
+const PATIENCE: Duration = Duration::from_secs(20);
+
+/// A server with its folder.
+pub struct Server {
+    child: Child,
+    pub port: u16,
+    folder: TempDir,
+    arguments: Vec<String>,
+}
+
+impl Server {
+    /// A server that keeps what it is told.
+    pub fn start() -> Server {
+        Server::with(&["--appendonly", "yes"])
+    }
+
+    /// A server with settings.
+    pub fn with(settings: &[&str]) -> Server {
+        let mut arguments: Vec<String> = ["--save", "", "--bind", "127.0.0.1"].map(str::to_owned).to_vec();
+        arguments.extend(settings.iter().map(|setting| (*setting).to_owned()));
+        Server::run(arguments)
+    }
+
+    /// A server that watches over the primary of that port.
+    fn sentinel(primary: u16) -> Server {
+        let folder = tempfile::tempdir().expect("a folder");
+        let config = folder.path().join("sentinel.conf");
+        let text = format!(
+            "bind 127.0.0.1\nsentinel monitor poker 127.0.0.1 {primary} 2\nsentinel down-after-milliseconds poker 400\n\
+             sentinel failover-timeout poker 3000\n"
+        );
+        std::fs::write(&config, text).expect("a configuration");
+        let arguments = vec![config.display().to_string(), "--sentinel".to_owned()];
+        let port = free_port();
+        let child = spawn(port, folder.path(), &arguments);
+        Server { child, port, folder, arguments }.ready()
+    }
+
+    fn run(arguments: Vec<String>) -> Server {
+        let folder = tempfile::tempdir().expect("a folder");
+        let port = free_port();
+        let child = spawn(port, folder.path(), &arguments);
+        Server { child, port, folder, arguments }.ready()
+    }
+
+    fn ready(self) -> Server {
+        until("a server answers", || self.try_ask::<String>(&["PING"]).is_ok());
+        self
+    }
+
+    pub fn endpoint(&self) -> Endpoint {
+        Endpoint { host: "127.0.0.1".to_owned(), port: self.port }
+    }
+
+    /// Dies without a word.
+    pub fn kill(&mut self) {
+        self.child.kill().expect("the server runs");
+        self.child.wait().expect("the server ran");
+    }
+
+    /// Comes back with what it has on its disk.
+    pub fn restart(&mut self) {
+        self.child = spawn(self.port, self.folder.path(), &self.arguments);
+        until("a server answers again", || self.try_ask::<String>(&["PING"]).is_ok());
+    }
+
+    /// Stops it in its tracks, or lets it go on.
+    pub fn signal(&self, signal: &str) {
+        let id = self.child.id().to_string();
+        let status = Command::new("kill").args([signal, &id]).status().expect("kill is there");
+        assert!(status.success());
+    }
+
+    /// One command.
+    pub fn ask<T: FromRedisValue>(&self, command: &[&str]) -> T {
+        self.try_ask(command).unwrap_or_else(|error| panic!("{command:?}: {error}"))
+    }
+
+    pub fn try_ask<T: FromRedisValue>(&self, command: &[&str]) -> redis::RedisResult<T> {
+        let client = redis::Client::open(format!("redis://127.0.0.1:{}", self.port))?;
+        let mut connection = client.get_connection_with_timeout(Duration::from_secs(1))?;
+        connection.set_read_timeout(Some(Duration::from_secs(2)))?;
+        let mut packed = redis::cmd(command[0]);
+        for argument in &command[1..] {
+            packed.arg(*argument);
+        }
+        packed.query(&mut connection)
+    }
+}
+
+impl Drop for Server {
+    fn drop(&mut self) {
+        let _ = self.child.kill();
+        let _ = self.child.wait();
+    }
+}
+
+fn spawn(port: u16, folder: &Path, arguments: &[String]) -> Child {
+    let mut command = Command::new("redis-server");
+    // A sentinel's configuration file has to come first.
+    command.args(arguments.iter().take_while(|argument| !argument.starts_with("--")));
+    command.args(arguments.iter().skip_while(|argument| !argument.starts_with("--")));
+    command.arg("--port").arg(port.to_string()).arg("--dir").arg(folder);
+    command
+        .arg("--logfile")
+        .arg(folder.join("log"))
+        .stdin(Stdio::null())
+        .stdout(Stdio::null())
+        .stderr(Stdio::null());
+    command.spawn().expect("redis-server is installed: tests/run does it")
+}
+
+/// A port that is free, and so is the one that a cluster node uses beside it.
+pub fn free_port() -> u16 {
+    static NEXT: AtomicU16 = AtomicU16::new(0);
+    let spread = (std::process::id() % 100) as u16 * 200;
+    loop {
+        let port = 20_000 + (spread + NEXT.fetch_add(1, Ordering::Relaxed)) % 20_000;
+        let free = |port| TcpListener::bind(("127.0.0.1", port)).is_ok();
+        if free(port) && free(port + 10_000) {
+            return port;
+        }
+    }
+}
+
+/// Waits for something that has to happen.
+pub fn until(what: &str, mut happened: impl FnMut() -> bool) {
+    let started = Instant::now();
+    while !happened() {
+        assert!(started.elapsed() < PATIENCE, "not within {PATIENCE:?}: {what}");
+        std::thread::sleep(Duration::from_millis(20));
+    }
+}
+
+/// What a test has of Redis.
+pub struct Installation {
+    /// The servers that have tables, a primary first.
+    pub servers: Vec<Server>,
+    /// Stopped with the rest.
+    _sentinels: Vec<Server>,
+    pub topology: Topology,
+}
+
+impl Installation {
+    pub fn single() -> Installation {
+        let server = Server::start();
+        let topology = Topology::Single(server.endpoint());
+        Installation { servers: vec![server], _sentinels: Vec::new(), topology }
+    }
+
+    /// One primary, two replicas, three sentinels.
+    pub fn sentinel() -> Installation {
+        let primary = Server::start();
+        let port = primary.port.to_string();
+        let replica = || {
+            Server::with(&[
+                "--appendonly",
+                "yes",
+                "--replicaof",
+                "127.0.0.1",
+                &port,
+                "--repl-diskless-sync-delay",
+                "0",
+            ])
+        };
+        let servers = vec![replica(), replica()];
+        until("the replicas follow", || {
+            let info: String = primary.ask(&["INFO", "replication"]);
+            info.contains("connected_slaves:2") && info.matches("state=online").count() == 2
+        });
+        let sentinels: Vec<Server> = (0..3).map(|_| Server::sentinel(primary.port)).collect();
+        for sentinel in &sentinels {
+            until("a sentinel knows all others", || {
+                let info: String = sentinel.ask(&["INFO", "sentinel"]);
+                info.contains("status=ok") && info.contains("slaves=2") && info.contains("sentinels=3")
+            });
+        }
+        let endpoints = sentinels.iter().map(Server::endpoint).collect();
+        let topology = Topology::Sentinel { name: "poker".to_owned(), sentinels: endpoints };
+        Installation {
+            servers: std::iter::once(primary).chain(servers).collect(),
+            _sentinels: sentinels,
+            topology,
+        }
+    }
+
+    /// Three primaries.
+    pub fn cluster() -> Installation {
+        let node = || {
+            Server::with(&[
+                "--appendonly",
+                "yes",
+                "--cluster-enabled",
+                "yes",
+                "--cluster-node-timeout",
+                "2000",
+            ])
+        };
+        let servers = vec![node(), node(), node()];
+        for (server, (first, last)) in servers.iter().zip([(0, 5460), (5461, 10_922), (10_923, 16_383)]) {
+            let (first, last) = (first.to_string(), last.to_string());
+            let _: Value = server.ask(&["CLUSTER", "ADDSLOTSRANGE", &first, &last]);
+        }
+        for server in &servers[1..] {
+            let port = server.port.to_string();
+            let _: Value = servers[0].ask(&["CLUSTER", "MEET", "127.0.0.1", &port]);
+        }
+        for server in &servers {
+            until("the cluster stands", || {
+                let info: String = server.ask(&["CLUSTER", "INFO"]);
+                info.contains("cluster_state:ok") && info.contains("cluster_known_nodes:3")
+            });
+        }
+        let topology = Topology::Cluster(servers.iter().map(Server::endpoint).collect());
+        Installation { servers, _sentinels: Vec::new(), topology }
+    }
+
+    pub fn config(&self) -> RedisConfig {
+        RedisConfig::new(self.topology.clone())
+    }
+
+    pub fn with_durability(&self, durability: Durability) -> RedisConfig {
+        RedisConfig { durability, ..self.config() }
+    }
+
+    /// Nothing was ever stored. For a primary each: a replica forgets with its primary.
+    pub fn empty(&self) {
+        for server in &self.servers {
+            if server.ask::<Vec<Value>>(&["ROLE"]).first() == Some(&Value::BulkString(b"master".to_vec())) {
+                let _: Value = server.ask(&["FLUSHALL"]);
+            }
+        }
+    }
+}

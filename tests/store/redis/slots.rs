@@ -1,0 +1,109 @@
+//! Slots that move between the machines of a cluster while their tables are played.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::Duration;
+
+use redis::Value;
+use tables::{Outcome, Store, StoreError};
+
+use super::failover::Load;
+use super::servers::{Installation, Server};
+use super::{is_done, keeping, open};
+use crate::chain::Chain;
+use crate::fixtures::{key, request};
+
+/// Moves a slot with its keys, slowly enough for calls to meet it half-way.
+fn migrate(servers: &[Server], slot: u16, from: usize, to: usize) {
+    let id = |server: &Server| server.ask::<String>(&["CLUSTER", "MYID"]);
+    let (slot, source, target) = (slot.to_string(), id(&servers[from]), id(&servers[to]));
+    let _: Value = servers[to].ask(&["CLUSTER", "SETSLOT", &slot, "IMPORTING", &source]);
+    let _: Value = servers[from].ask(&["CLUSTER", "SETSLOT", &slot, "MIGRATING", &target]);
+    let port = servers[to].port.to_string();
+    loop {
+        let keys: Vec<String> = servers[from].ask(&["CLUSTER", "GETKEYSINSLOT", &slot, "1"]);
+        let Some(key) = keys.first() else {
+            break;
+        };
+        let _: Value = servers[from].ask(&["MIGRATE", "127.0.0.1", &port, key, "0", "5000"]);
+        std::thread::sleep(Duration::from_millis(5));
+    }
+    for server in [to, from] {
+        let _: Value = servers[server].ask(&["CLUSTER", "SETSLOT", &slot, "NODE", &target]);
+    }
+}
+
+/// The slots that have keys at a server.
+fn slots_in_use(server: &Server) -> Vec<u16> {
+    let keys: Vec<String> = server.ask(&["KEYS", "{s*"]);
+    let mut slots: Vec<u16> = keys.iter().map(|key| server.ask(&["CLUSTER", "KEYSLOT", key])).collect();
+    slots.sort_unstable();
+    slots.dedup();
+    slots
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 3)]
+async fn slots_move_and_play_goes_on() {
+    let installation = Arc::new(Installation::cluster());
+    let store = open(keeping(installation.config())).await;
+    let load = Load::start(&store);
+    load.go_on(200).await;
+    let servers = Arc::clone(&installation);
+    let moved = tokio::task::spawn_blocking(move || {
+        let slots = slots_in_use(&servers.servers[0]);
+        assert!(!slots.is_empty(), "twelve tables leave a server without any");
+        for slot in &slots {
+            migrate(&servers.servers, *slot, 0, 2);
+        }
+        slots.len()
+    });
+    println!("{} slots moved", moved.await.unwrap());
+    load.go_on(200).await;
+    load.check(&store).await;
+}
+
+/// A call with a request record names a key that does not exist: it waits while the slot is half-way, and is told that
+/// nothing was done if that takes too long.
+#[tokio::test(flavor = "multi_thread", worker_threads = 3)]
+async fn a_slot_that_stays_half_way_holds_up_requests_and_not_play() {
+    let installation = Installation::cluster();
+    let store = open(keeping(installation.config())).await;
+    let mut chain = Chain::new(key(1), 1);
+    for _ in 0..10 {
+        assert!(is_done(&store.commit(chain.next()).await));
+    }
+    let server = installation.servers.iter().position(|server| !slots_in_use(server).is_empty());
+    let from = server.expect("the table is somewhere");
+    let slot = *slots_in_use(&installation.servers[from]).first().unwrap();
+    let to = (from + 1) % 3;
+    let id = |server: usize| installation.servers[server].ask::<String>(&["CLUSTER", "MYID"]);
+    let (text, source, target) = (slot.to_string(), id(from), id(to));
+    let _: Value = installation.servers[to].ask(&["CLUSTER", "SETSLOT", &text, "IMPORTING", &source]);
+    let _: Value = installation.servers[from].ask(&["CLUSTER", "SETSLOT", &text, "MIGRATING", &target]);
+    for _ in 0..50 {
+        let commit = chain.next();
+        let outcome = store.commit(commit).await;
+        assert!(is_done(&outcome), "play goes on: {outcome:?}");
+    }
+    let mut commit = chain.next();
+    commit.request = Some(request());
+    let outcome = store.commit(commit.clone()).await;
+    assert!(matches!(outcome, Err(StoreError::Unavailable(_))), "{outcome:?}");
+    let over = Arc::new(AtomicBool::new(false));
+    let (again, ended, waiting) = (Arc::clone(&store), Arc::clone(&over), commit.clone());
+    let call = tokio::spawn(async move {
+        while !ended.load(Ordering::SeqCst) {
+            match again.commit(waiting.clone()).await {
+                Ok(outcome) => return outcome,
+                Err(StoreError::Unavailable(_)) => {}
+                Err(other) => panic!("{other:?}"),
+            }
+        }
+        panic!("it never went through")
+    });
+    tokio::task::block_in_place(|| migrate(&installation.servers, slot, from, to));
+    let outcome = tokio::time::timeout(Duration::from_secs(10), call).await;
+    over.store(true, Ordering::SeqCst);
+    assert!(matches!(outcome.unwrap().unwrap(), Outcome::Committed { .. }));
+    super::check_chain(&store, &chain).await;
+}
