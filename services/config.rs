@@ -22,6 +22,7 @@ pub struct Settings {
     /// Where to listen.
     pub listen: SocketAddr,
     store: String,
+    redis: String,
     token_file: String,
     key_file: String,
     /// How long running calls get to finish when the server stops, in seconds.
@@ -71,6 +72,8 @@ pub enum Place {
     Memory,
     /// In this file.
     File(PathBuf),
+    /// In Redis, shared with other servers, at this URL.
+    Redis(String),
 }
 
 /// Why there are no settings. The texts say what to do.
@@ -117,7 +120,11 @@ impl Settings {
     /// Where the tables live.
     #[must_use]
     pub fn place(&self) -> Place {
-        if self.store == MEMORY { Place::Memory } else { Place::File(PathBuf::from(&self.store)) }
+        match (self.redis.as_str(), self.store.as_str()) {
+            ("", MEMORY) => Place::Memory,
+            ("", file) => Place::File(PathBuf::from(file)),
+            (url, _) => Place::Redis(url.to_owned()),
+        }
     }
 
     /// The token file, if callers need a token.
@@ -198,6 +205,13 @@ mod tests {
         assert_eq!((settings.log.filter.as_str(), settings.log.format), ("warn", LogFormat::Text));
         let settings = load(text, vec![("store", "a.redb".into())]).unwrap();
         assert_eq!(settings.place(), Place::File("a.redb".into()));
+    }
+
+    #[test]
+    fn redis_is_stronger_than_a_file() {
+        let url = "redis://127.0.0.1:6379";
+        let settings = load("store = \"a.redb\"\n", vec![("redis", url.into())]).unwrap();
+        assert_eq!(settings.place(), Place::Redis(url.to_owned()));
     }
 
     #[test]

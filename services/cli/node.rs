@@ -18,7 +18,7 @@ use super::failure::Failure;
 use crate::config::{Place, Settings};
 use crate::grpc::{self, ServeConfig, ServeError, Tokens};
 use crate::store::embedded::{EmbeddedSettings, EmbeddedStore, OpenError};
-use crate::store::{Keyring, KeyringError};
+use crate::store::{Codec, Keyring, KeyringError, RedisConfig, RedisStore};
 
 /// The variable with the keys for the cards. There is no flag for it: flags are seen by everybody on the machine.
 const CARD_KEY: &str = "FULCRUM_CARD_KEY";
@@ -69,6 +69,7 @@ impl Setup {
         let keys = match &place {
             Place::Memory => None,
             Place::File(path) => Some(keys(path, settings.key_file())?),
+            Place::Redis(_) => Some(shared_keys(settings.key_file())?),
         };
         Ok(Setup {
             listen: settings.listen,
@@ -174,6 +175,7 @@ async fn open(
 ) -> Result<(Arc<dyn Store>, String), Failure> {
     let (path, keys) = match (place, keys) {
         (Place::File(path), Some(keys)) => (path, keys),
+        (Place::Redis(url), Some(keys)) => return open_redis(&url, keys).await,
         _ => {
             let history = usize::try_from(history).unwrap_or(usize::MAX);
             let store = MemoryStore::new(Arc::new(SystemClock::default())).with_history(history);
@@ -188,8 +190,26 @@ async fn open(
     Ok((Arc::new(store.map_err(|error| cannot_open(&error))?), kept))
 }
 
+async fn open_redis(url: &str, keys: Keyring) -> Result<(Arc<dyn Store>, String), Failure> {
+    let config = RedisConfig::parse(url).map_err(|error| Failure::Usage(error.to_string()))?;
+    let kept = format!("Redis, {}", config.topology);
+    let opened = RedisStore::open(config, Codec::new(Arc::new(keys))).await;
+    let store = opened.map_err(|error| Failure::Failed(error.to_string()))?;
+    Ok((Arc::new(store), kept))
+}
+
+/// The keys for a store that several servers share: a key that only this one has would lock the others out.
+fn shared_keys(file: Option<&Path>) -> Result<Keyring, Failure> {
+    match given_keys(file)? {
+        Some(keys) => Ok(keys),
+        None => Err(Failure::Usage(format!(
+            "tables in Redis need a key for their cards, the same one at every server: name it with --key-file or \
+             {CARD_KEY}.\n\nA new one: (umask 077; echo \"k1 $(openssl rand -hex 32)\" > fulcrum.keys)"
+        ))),
+    }
+}
+
 fn keys(store: &Path, file: Option<&Path>) -> Result<Keyring, Failure> {
-    let unusable = |error: KeyringError| Failure::Usage(error.to_string());
     let folder = store.parent().filter(|folder| !folder.as_os_str().is_empty());
     if let Some(folder) = folder.filter(|folder| !folder.is_dir()) {
         return Err(Failure::Usage(format!(
@@ -197,6 +217,15 @@ fn keys(store: &Path, file: Option<&Path>) -> Result<Keyring, Failure> {
             folder.display()
         )));
     }
+    match given_keys(file)? {
+        Some(keys) => Ok(keys),
+        None => Keyring::beside(store).map_err(|error| Failure::Usage(error.to_string())),
+    }
+}
+
+/// The keys that the variable holds or the file, if either is given.
+fn given_keys(file: Option<&Path>) -> Result<Option<Keyring>, Failure> {
+    let unusable = |error: KeyringError| Failure::Usage(error.to_string());
     let variable = std::env::var(CARD_KEY).ok().map(Zeroizing::new).filter(|text| !text.is_empty());
     match (variable, file) {
         (Some(_), Some(file)) => Err(Failure::Usage(format!(
@@ -204,10 +233,10 @@ fn keys(store: &Path, file: Option<&Path>) -> Result<Keyring, Failure> {
             file.display()
         ))),
         (Some(text), None) => {
-            Keyring::parse(&text).map_err(|error| Failure::Usage(format!("{CARD_KEY}: {error}")))
+            Keyring::parse(&text).map(Some).map_err(|error| Failure::Usage(format!("{CARD_KEY}: {error}")))
         }
-        (None, Some(file)) => Keyring::from_file(file).map_err(unusable),
-        (None, None) => Keyring::beside(store).map_err(unusable),
+        (None, Some(file)) => Keyring::from_file(file).map(Some).map_err(unusable),
+        (None, None) => Ok(None),
     }
 }
 

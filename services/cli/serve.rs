@@ -36,6 +36,10 @@ pub struct ServeArgs {
     /// Keeps everything in memory and loses it at the end: short for --store memory.
     #[arg(long, help_heading = "Store")]
     memory: bool,
+    /// Redis instead of the file, for any number of servers: redis://…, redis-sentinel://…/name, redis-cluster://…, and
+    /// rediss… for TLS. It needs a key file, the same one at every server. [setting: redis]
+    #[arg(long, env = "FULCRUM_REDIS", value_name = "URL", hide_env_values = true, help_heading = "Store")]
+    redis: Option<String>,
     /// How many commits of each table are kept for watchers who come back. [setting: limits.history; default: 4096]
     #[arg(long, env = "FULCRUM_HISTORY", value_name = "COMMITS", help_heading = "Store")]
     history: Option<u64>,
@@ -96,6 +100,8 @@ Examples:
   fulcrum serve --listen 0.0.0.0:50051 --store /var/lib/fulcrum/tables.redb \\
       --token-file /etc/fulcrum/tokens --key-file /etc/fulcrum/keys --log-format json
       For other machines: callers show a token, and the keys lie apart from the store.
+  fulcrum serve --redis redis://127.0.0.1:6379 --key-file keys --listen 127.0.0.1:0
+      One of several servers that share their tables: start as many as you like.
 
 Ctrl-C or SIGTERM end the server softly: streams are sent away with the place where to go on, running calls are
 answered. A hand that is being played goes on where it was when the server is started again with the same store.";
@@ -114,6 +120,7 @@ impl ServeArgs {
             ("listen", text(&self.listen)),
             ("drain_seconds", number(self.drain_seconds)),
             ("store", store),
+            ("redis", text(&self.redis)),
             ("token_file", text(&self.token_file)),
             ("key_file", text(&self.key_file)),
             ("limits.history", number(self.history)),

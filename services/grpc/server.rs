@@ -9,13 +9,12 @@ use tables::Tables;
 use thiserror::Error;
 use tokio::net::TcpListener;
 use tokio::sync::{Semaphore, watch};
-use tonic::server::NamedService;
 use tonic::transport::Server;
 use tonic::transport::server::TcpIncoming;
 use tonic_health::ServingStatus;
-use tonic_health::server::HealthReporter;
 
 use super::actions::Actions;
+use super::health;
 use super::layers::auth::{Credentials, Tokens};
 use super::layers::methods::Methods;
 use super::layers::{Front, FrontLayer};
@@ -101,7 +100,8 @@ where
     }
     let (drain, draining) = watch::channel(false);
     let (health, health_service) = tonic_health::server::health_reporter();
-    set_health(&health, ServingStatus::Serving).await;
+    health::set(&health, ServingStatus::Serving).await;
+    tokio::spawn(health::follow_store(health.clone(), tables.clone(), draining.clone()));
     let reflection = tonic_reflection::server::Builder::configure()
         .register_encoded_file_descriptor_set(pb::DESCRIPTOR)
         .register_encoded_file_descriptor_set(tonic_health::pb::FILE_DESCRIPTOR_SET)
@@ -126,9 +126,9 @@ where
     let served = router.serve_with_incoming_shutdown(incoming, async move {
         shutdown.await;
         tracing::info!("draining");
-        go_unhealthy(health).await;
-        // Every stream and every new call looks at this.
+        // Every stream and every new call looks at this, and so does who tells the health.
         drain.send_replace(true);
+        health::end(health).await;
     });
     tokio::select! {
         served = served => Ok(served?),
@@ -178,29 +178,6 @@ impl Services<'_> {
     fn settlements(&self) -> SettlementServiceServer<Settlements> {
         SettlementServiceServer::new(Settlements { tables: self.tables.clone() })
             .max_decoding_message_size(self.config.largest_message)
-    }
-}
-
-/// The names under which health is told; the empty one is the whole server.
-const HEALTH: [&str; 5] = [
-    "",
-    <TableServiceServer<TablesOfOperators> as NamedService>::NAME,
-    <ActionServiceServer<Actions> as NamedService>::NAME,
-    <PivotServiceServer<Pivots> as NamedService>::NAME,
-    <SettlementServiceServer<Settlements> as NamedService>::NAME,
-];
-
-async fn set_health(health: &HealthReporter, status: ServingStatus) {
-    for name in HEALTH {
-        health.set_service_status(name, status).await;
-    }
-}
-
-/// Tells whoever watches the health, and ends his stream: an open one would hold the server up.
-async fn go_unhealthy(mut health: HealthReporter) {
-    set_health(&health, ServingStatus::NotServing).await;
-    for name in HEALTH {
-        health.clear_service_status(name).await;
     }
 }
 

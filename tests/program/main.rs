@@ -5,5 +5,9 @@ mod bots;
 mod child;
 mod crash;
 mod demo;
+mod redis;
 mod serve;
+#[path = "../store/redis/servers.rs"]
+#[allow(dead_code, reason = "the store's tests need more of it")]
+mod servers;
 mod spectator;

@@ -67,6 +67,23 @@ pub enum Topology {
     Cluster(Vec<Endpoint>),
 }
 
+/// Without the login, for people.
+impl fmt::Display for Topology {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let names = |hosts: &[Endpoint]| {
+            let names: Vec<String> = hosts.iter().map(ToString::to_string).collect();
+            names.join(", ")
+        };
+        match self {
+            Topology::Single(host) => write!(f, "one server at {host}"),
+            Topology::Sentinel { name, sentinels } => {
+                write!(f, "{name} of the sentinels {}", names(sentinels))
+            }
+            Topology::Cluster(nodes) => write!(f, "a cluster at {}", names(nodes)),
+        }
+    }
+}
+
 /// When a commit counts as done. What each can lose and what it costs is told in `deploy/redis.md`.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Durability {

@@ -1,0 +1,66 @@
+//! What health checks are told: whether calls can be answered, which is whether the store answers.
+
+use std::time::Duration;
+
+use tables::Tables;
+use tokio::sync::watch;
+use tokio::time::{sleep, timeout};
+use tonic::server::NamedService;
+use tonic_health::ServingStatus;
+use tonic_health::server::HealthReporter;
+
+use super::actions::Actions;
+use super::pivot::Pivots;
+use super::settlements::Settlements;
+use super::tables::TablesOfOperators;
+use crate::pb::v1::action_service_server::ActionServiceServer;
+use crate::pb::v1::pivot_service_server::PivotServiceServer;
+use crate::pb::v1::settlement_service_server::SettlementServiceServer;
+use crate::pb::v1::table_service_server::TableServiceServer;
+
+/// How often the store is asked.
+const EVERY: Duration = Duration::from_secs(1);
+/// How long it may take to answer.
+const PATIENCE: Duration = Duration::from_secs(2);
+
+/// The names under which health is told; the empty one is the whole server.
+const NAMES: [&str; 5] = [
+    "",
+    <TableServiceServer<TablesOfOperators> as NamedService>::NAME,
+    <ActionServiceServer<Actions> as NamedService>::NAME,
+    <PivotServiceServer<Pivots> as NamedService>::NAME,
+    <SettlementServiceServer<Settlements> as NamedService>::NAME,
+];
+
+pub(super) async fn set(health: &HealthReporter, status: ServingStatus) {
+    for name in NAMES {
+        health.set_service_status(name, status).await;
+    }
+}
+
+/// Tells whoever watches the health, and ends his stream: an open one would hold the server up.
+pub(super) async fn end(mut health: HealthReporter) {
+    set(&health, ServingStatus::NotServing).await;
+    for name in NAMES {
+        health.clear_service_status(name).await;
+    }
+}
+
+/// Says NOT_SERVING while the store does not answer, and SERVING again when it does, until the server drains.
+pub(super) async fn follow_store(health: HealthReporter, tables: Tables, draining: watch::Receiver<bool>) {
+    let mut told = ServingStatus::Serving;
+    loop {
+        sleep(EVERY).await;
+        let answers = matches!(timeout(PATIENCE, tables.store().check()).await, Ok(Ok(())));
+        // A closed channel says that the server is gone.
+        if *draining.borrow() || draining.has_changed().is_err() {
+            return;
+        }
+        let status = if answers { ServingStatus::Serving } else { ServingStatus::NotServing };
+        if status != told {
+            tracing::warn!(serving = answers, "the store's answer has changed the health");
+            set(&health, status).await;
+            told = status;
+        }
+    }
+}

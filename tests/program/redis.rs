@@ -1,0 +1,109 @@
+//! Several servers on one Redis: each serves every table, and one that dies takes no hand with it.
+
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use tonic_health::pb::health_check_response::ServingStatus;
+use tonic_health::pb::health_client::HealthClient;
+
+use crate::child::{Server, run};
+use crate::servers;
+use crate::spectator::{Seen, bot, duel, open_table, read, send_home, watch_until};
+
+const BUY_IN: i64 = 20_000;
+
+fn key_file(folder: &Path) -> PathBuf {
+    use std::os::unix::fs::PermissionsExt;
+    let path = folder.join("keys");
+    std::fs::write(&path, format!("k1 {}\n", "5a".repeat(32))).unwrap();
+    std::fs::set_permissions(&path, std::fs::Permissions::from_mode(0o600)).unwrap();
+    path
+}
+
+fn start(redis: &servers::Server, keys: &Path) -> Server {
+    let url = format!("redis://127.0.0.1:{}?shards=8", redis.port);
+    Server::start(["--listen", "127.0.0.1:0", "--redis", &url, "--key-file", keys.to_str().unwrap()])
+}
+
+#[tokio::test]
+async fn a_table_is_served_by_any_server_and_outlives_the_one_that_dies() {
+    let folder = tempfile::tempdir().unwrap();
+    let keys = key_file(folder.path());
+    let redis = servers::Server::start();
+    let (first, second) = (start(&redis, &keys), start(&redis, &keys));
+    assert!(first.greeting.contains("Redis, one server at 127.0.0.1"), "{}", first.greeting);
+    let table_id = open_table(&first.address, duel(BUY_IN)).await;
+    let bots =
+        [bot(&first.address, &table_id, "mia", "fast"), bot(&second.address, &table_id, "leo", "fast")];
+
+    // Whoever watches at one server sees what is done at the other.
+    let mut seen = Seen::default();
+    watch_until(&second.address, &table_id, &mut seen, |seen| {
+        seen.settled >= 2 && seen.actions[1] > 0 && seen.actions[2] > 0
+    })
+    .await;
+    let played = seen.settled;
+    watch_until(&first.address, &table_id, &mut seen, |seen| seen.settled > played && seen.in_the_middle())
+        .await;
+
+    // The first server dies in the middle of a hand; mia's bot waits for it to come back, her clock runs at the
+    // other one, and hands go on.
+    let address = first.address.clone();
+    first.process.kill();
+    assert!(read(&second.address, &table_id).await.version >= seen.sequence);
+    let url = format!("redis://127.0.0.1:{}?shards=8", redis.port);
+    let again = Server::start(["--listen", &address, "--redis", &url, "--key-file", keys.to_str().unwrap()]);
+    let hand = seen.hand;
+    watch_until(&second.address, &table_id, &mut seen, |seen| seen.settled > hand + 1).await;
+
+    seen.ending = true;
+    send_home(bots.into());
+    let gone = |seen: &Seen| seen.paid + seen.raked == seen.brought;
+    watch_until(&again.address, &table_id, &mut seen, gone).await;
+    assert!(seen.brought >= 2 * BUY_IN);
+}
+
+#[tokio::test]
+async fn health_follows_the_store() {
+    let folder = tempfile::tempdir().unwrap();
+    let keys = key_file(folder.path());
+    let mut redis = servers::Server::start();
+    let server = start(&redis, &keys);
+    until_health(&server.address, ServingStatus::Serving).await;
+    redis.kill();
+    until_health(&server.address, ServingStatus::NotServing).await;
+    redis.restart();
+    until_health(&server.address, ServingStatus::Serving).await;
+}
+
+async fn until_health(address: &str, wanted: ServingStatus) {
+    let channel =
+        tonic::transport::Endpoint::from_shared(format!("http://{address}")).unwrap().connect_lazy();
+    let mut client = HealthClient::new(channel);
+    for _ in 0..300 {
+        let request = tonic_health::pb::HealthCheckRequest { service: "fulcrum.v1.ActionService".to_owned() };
+        let told = client.check(request).await.map(|told| told.into_inner().status());
+        if told.is_ok_and(|told| told == wanted) {
+            return;
+        }
+        tokio::time::sleep(Duration::from_millis(100)).await;
+    }
+    panic!("health does not become {wanted:?}");
+}
+
+#[test]
+fn what_is_wrong_with_redis_is_said_in_plain_words() {
+    let (code, _, errors) = run(["serve", "--redis", "redis://127.0.0.1:1"]);
+    assert_eq!(code, 2, "{errors}");
+    assert!(errors.contains("--key-file"), "{errors}");
+
+    let folder = tempfile::tempdir().unwrap();
+    let keys = key_file(folder.path());
+    let keys = keys.to_str().unwrap();
+    let (code, _, errors) = run(["serve", "--redis", "postgres://127.0.0.1", "--key-file", keys]);
+    assert_eq!(code, 2, "{errors}");
+    assert!(errors.contains("redis-cluster://"), "{errors}");
+    let (code, _, errors) = run(["serve", "--redis", "redis://127.0.0.1:1", "--key-file", keys]);
+    assert_eq!(code, 1, "{errors}");
+    assert!(errors.contains("127.0.0.1:1"), "{errors}");
+}
