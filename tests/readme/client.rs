@@ -108,7 +108,7 @@ async fn answer(channel: &Channel, table_id: &str, turn: &pb::Turn) -> Result<()
         println!("{player_id} picks the first card as pivot");
         return Ok(());
     }
-    let legal = turn.legal.clone().unwrap_or_default();
+    let legal = turn.legal.unwrap_or_default();
     let action = if legal.can_check { pb::Action::Check } else { pb::Action::Call };
     let request = pb::ActRequest {
         request_id: request_id(),
