@@ -21,11 +21,11 @@ impl Draft {
             return Err(Refusal::HandRunning);
         }
         let now = &self.table.config;
-        let last_seat = self.table.occupied().map(|(no, _)| no.number()).max();
         let fixed = [
             ("currency", config.currency != now.currency),
             ("game", config.game != now.game),
-            ("seats", last_seat.is_some_and(|last| last > config.seats)),
+            ("limit", config.limit != now.limit),
+            ("seats", config.seats != now.seats),
         ];
         if let Some((field, _)) = fixed.into_iter().find(|(_, changed)| *changed) {
             return Err(Refusal::FixedSetting { field });

@@ -110,12 +110,14 @@ fn r1_3_some_settings_are_fixed() {
     let fixed = |field| Err(Refusal::FixedSetting { field });
     assert_eq!(configure(&mut table, |c| c.game = Game::DoubleHoldem), fixed("game"));
     assert_eq!(configure(&mut table, |c| c.currency = *b"USD"), fixed("currency"));
-    assert_eq!(configure(&mut table, |c| c.seats = 4), fixed("seats"));
+    assert_eq!(configure(&mut table, |c| c.limit = Limit::PotLimit), fixed("limit"));
+    for seats in [5, 10] {
+        let refused = configure(&mut table, |c| c.seats = if c.seats == seats { 9 } else { seats });
+        assert_eq!(refused, fixed("seats"), "also where all who sit would still have a seat");
+    }
     let refusal = Refusal::FixedSetting { field: "seats" };
     assert_eq!((refusal.reason(), refusal.rule()), OF_SETTINGS[1]);
-    configure(&mut table, |c| c.seats = 5).expect("seat 5 is there");
-    configure(&mut table, |c| c.limit = Limit::PotLimit).expect("the limit may change");
-    table.more("p6 buys 6 for 90 -> NO_SUCH_SEAT · deal\n 1 may raise 4..6");
+    configure(&mut table, |c| c.show_all = true).expect("others change");
 }
 
 #[test]
