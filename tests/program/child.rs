@@ -57,6 +57,12 @@ impl Running {
         line
     }
 
+    /// The process's number.
+    #[allow(dead_code)]
+    pub fn id(&self) -> u32 {
+        self.child.id()
+    }
+
     /// Sends a signal: `TERM`, `INT`.
     pub fn signal(&self, name: &str) {
         let kill = format!("kill -{name} {}", self.child.id());

@@ -4,7 +4,7 @@ use std::net::SocketAddr;
 
 use prost::bytes::{Buf, BufMut, Bytes};
 use tonic::codec::{Codec, DecodeBuf, Decoder, EncodeBuf, Encoder};
-use tonic::transport::Endpoint;
+use tonic::transport::{Channel, Endpoint};
 use tonic::{Request, Status};
 
 /// Messages as they are.
@@ -47,10 +47,40 @@ impl Decoder for Verbatim {
 
 /// Sends these bytes as the message of a unary call, and gives the answer's bytes.
 pub async fn call(address: SocketAddr, path: &'static str, message: Vec<u8>) -> Result<Bytes, Status> {
-    let endpoint = Endpoint::from_shared(format!("http://{address}")).expect("a URI");
-    let channel = endpoint.connect().await.expect("a connection");
-    let mut client = tonic::client::Grpc::new(channel);
-    client.ready().await.expect("a ready connection");
+    let mut line = Line::open(address, None).await;
+    line.client.ready().await.expect("a ready connection");
     let path = http::uri::PathAndQuery::from_static(path);
-    Ok(client.unary(Request::new(message), path, Verbatim).await?.into_inner())
+    Ok(line.client.unary(Request::new(message), path, Verbatim).await?.into_inner())
+}
+
+/// A connection for calls of which every byte is the test's own.
+#[derive(Clone)]
+pub struct Line {
+    client: tonic::client::Grpc<Channel>,
+    token: Option<String>,
+}
+
+impl Line {
+    /// A connection, with a token or none.
+    pub async fn open(address: SocketAddr, token: Option<&str>) -> Line {
+        let endpoint = Endpoint::from_shared(format!("http://{address}")).expect("a URI");
+        let channel = endpoint.connect().await.expect("a connection");
+        // Messages as large as a test likes: it is the server that has a limit.
+        Line {
+            client: tonic::client::Grpc::new(channel),
+            token: token.map(|token| format!("Bearer {token}")),
+        }
+    }
+
+    /// The first message of what comes back, if the call is not refused.
+    pub async fn first(&mut self, path: &str, message: Vec<u8>) -> Result<Bytes, Status> {
+        self.client.ready().await.map_err(|error| Status::unavailable(error.to_string()))?;
+        let mut request = Request::new(message);
+        if let Some(token) = &self.token {
+            request.metadata_mut().insert("authorization", token.parse().expect("a token of ASCII"));
+        }
+        let path = path.parse().expect("a path");
+        let mut stream = self.client.server_streaming(request, path, Verbatim).await?.into_inner();
+        stream.message().await?.ok_or_else(|| Status::unknown("no message"))
+    }
 }
