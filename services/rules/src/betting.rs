@@ -1,12 +1,11 @@
 //! Who has to bet, and what is legal for him (rules 5).
 
-use crate::command::Action;
 use crate::config::{Limit, TableConfig};
-use crate::event::{Play, PromptKind};
 use crate::hand::{Hand, HandPlayer, Street};
 use crate::legal::{Legal, RaiseRange};
 use crate::refusal::Refusal;
 use crate::table::Table;
+use crate::terms::{Action, Play, PromptKind};
 use crate::{Chips, SeatNo, SeatSet};
 
 /// Bets and raises a street in fixed limit (rules 5.6); before the flop the big blind is the first of them.

@@ -1,9 +1,9 @@
 //! When something is due (rules 8). Deadlines are data; whoever has a clock applies them.
 
-use crate::event::PromptKind;
 use crate::hand::Prompt;
 use crate::player::Presence;
 use crate::table::{Life, Table};
+use crate::terms::PromptKind;
 use crate::{Millis, SeatSet};
 
 /// What is to be asked of the table when its time has come.

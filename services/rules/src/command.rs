@@ -5,36 +5,11 @@ use alloc::string::String;
 
 use crate::config::TableConfig;
 use crate::deck::Deck;
-use crate::event::StopScope;
 use crate::pivot::Pick;
 use crate::player::PlayerId;
+use crate::terms::StopScope;
+pub use crate::terms::{Action, Wish};
 use crate::{Chips, Millis, SeatNo};
-
-/// A betting decision as asked for. Amounts are "to": what then lies before the player on this street.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum Action {
-    /// Give up the hand.
-    Fold,
-    /// Pass; legal only where it is free.
-    Check,
-    /// Match the bet.
-    Call,
-    /// Open the street's betting.
-    Bet(Chips),
-    /// Raise.
-    Raise(Chips),
-    /// Put everything in, as the call, bet or raise that it then is.
-    AllIn,
-}
-
-/// When a player wants to sit out (rules 9.3).
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum Wish {
-    /// From the next hand on.
-    NextHand,
-    /// When the big blind reaches him.
-    NextBigBlind,
-}
 
 /// A request, stamped by the caller with the time at which it was received.
 #[derive(Clone, PartialEq, Eq, Debug)]

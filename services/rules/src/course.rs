@@ -4,12 +4,13 @@ use alloc::vec::Vec;
 
 use crate::config::{Game, PivotOrder};
 use crate::draft::Draft;
-use crate::event::{By, Event, Play, PromptKind};
+use crate::event::Event;
 use crate::hand::{Hand, Street};
 use crate::pivot::auto_pick;
 use crate::player::Presence;
 use crate::pots::uncalled;
 use crate::table::Table;
+use crate::terms::{By, Play, PromptKind};
 use crate::{Chips, Holes, Millis, Pick, SeatNo, SeatSet};
 
 /// What a hand waits for next.

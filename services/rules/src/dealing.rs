@@ -4,16 +4,16 @@ use alloc::boxed::Box;
 use alloc::vec::Vec;
 
 use crate::blinds::{Contender, LineUp, Standing, line_up};
-use crate::command::Wish;
 use crate::config::Limit;
 use crate::deck::Deck;
 use crate::draft::{Draft, Step};
-use crate::event::{Event, HandStart, SatOutReason};
+use crate::event::{Event, HandStart};
 use crate::hand::{Holes, Street};
 use crate::player::Seat;
 use crate::posts::{Forced, ForcedBets, forced_bets};
 use crate::refusal::Refusal;
 use crate::table::{Life, Table};
+use crate::terms::{SatOutReason, Wish};
 use crate::{Card, Chips, SeatNo, SeatSet};
 
 impl Draft {

@@ -5,11 +5,12 @@ use alloc::string::String;
 use alloc::vec::Vec;
 
 use crate::config::TableConfig;
-use crate::event::{By, Event, HandStart, LeaveReason};
+use crate::event::{Event, HandStart};
 use crate::hand::Hand;
 use crate::player::{Pending, PlayerId, Presence, Seat};
 use crate::refusal::Refusal;
 use crate::table::{Departed, Ledger, Life, Stop, Table};
+use crate::terms::{By, LeaveReason};
 use crate::{Chips, Millis, SeatNo};
 
 /// How many players a table remembers for rules 9.2.

@@ -3,12 +3,12 @@
 use alloc::boxed::Box;
 use alloc::vec::Vec;
 
-use crate::command::Action;
 use crate::config::{Limit, PivotOrder};
-use crate::event::{By, Event, HandStart, Play};
+use crate::event::{Event, HandStart};
 use crate::hand::{Accepted, Before, Betting, Decision, End, Hand, HandPlayer, PastHand, Prompt, Street};
 use crate::result::HandResult;
 use crate::table::Table;
+use crate::terms::{Action, By, Play};
 use crate::{Card, Chips, Millis, Pick, PostKind, SeatNo};
 
 impl Table {

@@ -6,11 +6,10 @@ use alloc::vec::Vec;
 use core::fmt;
 
 use crate::blinds::{Debt, Positions};
-use crate::command::Action;
 use crate::deck::Deck;
-use crate::event::{Play, PromptKind};
 use crate::pivot::Pick;
 use crate::player::PlayerId;
+use crate::terms::{Action, Play, PromptKind};
 use crate::{Card, Chips, Millis, SeatNo, SeatSet};
 
 /// The four streets (rules 3.1).

@@ -1,8 +1,8 @@
 //! What must hold for every table at every version. Checked before each commit, in tests and in production.
 
-use crate::event::PromptKind;
 use crate::hand::Hand;
 use crate::table::Table;
+use crate::terms::PromptKind;
 use crate::{Chips, SeatSet, pots};
 
 /// An invariant that does not hold. Numbers are stable: they are in alerts.

@@ -45,6 +45,7 @@ mod settle;
 pub mod showdown;
 pub mod stakes;
 pub mod table;
+pub mod terms;
 pub mod time;
 pub mod view;
 

@@ -6,9 +6,10 @@ use alloc::vec::Vec;
 
 use crate::config::TableConfig;
 use crate::draft::{Draft, Step};
-use crate::event::{Event, LeaveReason, StopScope};
+use crate::event::Event;
 use crate::refusal::Refusal;
 use crate::table::Life;
+use crate::terms::{LeaveReason, StopScope};
 use crate::{Millis, SeatNo};
 
 impl Draft {

@@ -5,8 +5,7 @@ use alloc::sync::Arc;
 use core::fmt;
 
 use crate::blinds::Debt;
-use crate::command::Wish;
-use crate::event::SatOutReason;
+use crate::terms::{SatOutReason, Wish};
 use crate::{Chips, Millis};
 
 /// The operator's name for a player: 1 to 64 characters out of letters, digits and `._:-`. Each decision copies the

@@ -1,14 +1,15 @@
 //! Decisions of players in a hand: bets, pivots and voluntary shows (rules 4, 5, 6.6).
 
-use crate::command::{Action, Ask, Command};
+use crate::command::{Ask, Command};
 use crate::config::PivotOrder;
 use crate::draft::{Draft, Step};
-use crate::event::{By, Event, Play, PromptKind};
+use crate::event::Event;
 use crate::hand::{Accepted, Decision, End, Prompt};
 use crate::pivot::Pick;
 use crate::player::PlayerId;
 use crate::refusal::Refusal;
 use crate::table::Table;
+use crate::terms::{Action, By, Play, PromptKind};
 use crate::{Millis, SeatNo, SeatSet};
 
 impl Table {
@@ -160,7 +161,7 @@ impl Draft {
             self.time_out(&prompt);
         }
         for seat in self.table.sat_out_too_long(self.at).iter() {
-            self.pay_out(seat, crate::event::LeaveReason::SatOutTooLong);
+            self.pay_out(seat, crate::terms::LeaveReason::SatOutTooLong);
         }
         Ok(())
     }
@@ -185,7 +186,7 @@ impl Draft {
         let present = |s: &&crate::player::Seat| s.presence == crate::player::Presence::In;
         let timeouts = self.table.seat(seat).filter(present).map(|s| s.timeouts);
         if timeouts.is_some_and(|n| n >= most) {
-            self.sit_out_now(seat, crate::event::SatOutReason::TimedOut);
+            self.sit_out_now(seat, crate::terms::SatOutReason::TimedOut);
         }
     }
 }

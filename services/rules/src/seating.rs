@@ -2,12 +2,12 @@
 
 use alloc::string::{String, ToString};
 
-use crate::command::Wish;
 use crate::draft::{Draft, Step};
-use crate::event::{Event, LeaveReason, SatOutReason};
+use crate::event::Event;
 use crate::player::{PlayerId, Presence};
 use crate::refusal::Refusal;
 use crate::table::{Life, Table};
+use crate::terms::{LeaveReason, SatOutReason, Wish};
 use crate::{Chips, SeatNo, SeatSet};
 
 impl Table {

@@ -4,12 +4,13 @@ use alloc::boxed::Box;
 use alloc::vec::Vec;
 
 use crate::draft::Draft;
-use crate::event::{Event, LeaveReason, SatOutReason};
+use crate::event::Event;
 use crate::hand::{Hand, Street};
 use crate::player::Presence;
 use crate::pots::{Pot, build, contributions, split};
 use crate::result::{HandResult, PlayerResult, PotResult, ShownValue};
 use crate::table::{Life, Table};
+use crate::terms::{LeaveReason, SatOutReason};
 use crate::{Chips, Millis, SeatNo, rake, showdown};
 
 impl Draft {
@@ -73,7 +74,7 @@ impl Draft {
         if seat.presence != Presence::In {
             return;
         }
-        if seat.wish == Some(crate::command::Wish::NextHand) {
+        if seat.wish == Some(crate::terms::Wish::NextHand) {
             self.sit_out_now(no, SatOutReason::Asked);
         } else if seat.stack.is_zero() {
             self.sit_out_now(no, SatOutReason::NoChips);

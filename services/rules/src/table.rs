@@ -5,9 +5,9 @@ use alloc::vec::Vec;
 
 use crate::blinds::Positions;
 use crate::config::TableConfig;
-use crate::event::StopScope;
 use crate::hand::{Hand, PastHand};
 use crate::player::{PlayerId, Seat};
+use crate::terms::StopScope;
 use crate::{Chips, Millis, SeatNo, SeatSet};
 
 /// A soft stop and why (rules 9.4).

@@ -4,15 +4,15 @@ use alloc::string::String;
 use alloc::vec::Vec;
 
 use crate::blinds::{Debt, Positions};
-use crate::command::Wish;
 use crate::config::TableConfig;
-use crate::event::{By, Event};
+use crate::event::Event;
 use crate::hand::{Hand, HandPlayer, Holes, Prompt, Street};
 use crate::legal::Legal;
 use crate::pivot::Pick;
 use crate::player::{PlayerId, Presence, Seat};
 use crate::pots::Pot;
 use crate::table::{Life, Stop, Table};
+use crate::terms::{By, Wish};
 use crate::{Card, Chips, Millis, SeatNo, SeatSet};
 
 /// Who looks.
