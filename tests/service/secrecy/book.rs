@@ -31,6 +31,12 @@ impl Moment {
         own || self.shown.contains(&seat)
     }
 
+    /// The only one who has not folded.
+    pub fn alone(&self) -> Option<u32> {
+        let mut live = self.holes.keys().filter(|seat| !self.folded.contains(seat));
+        live.next().copied().filter(|_| live.next().is_none())
+    }
+
     fn live(&self) -> usize {
         self.holes.len() - self.folded.len()
     }

@@ -67,11 +67,13 @@ impl Game<'_> {
         loop {
             while let Some(message) = self.ended.pop() {
                 self.report.hands += 1;
+                // At once: the next hand begins soon.
+                self.winner_shows(&message).await;
                 self.all_look(message.sequence).await;
                 if self.report.hands >= self.course.hands {
                     return;
                 }
-                self.after_a_hand(&message).await;
+                self.after_a_hand().await;
             }
             let name = |turn: &v1::Turn| (turn.hand_number, turn.number, turn.seats.len());
             let open = self.eyes[0].1.turn.clone().filter(|turn| name(turn) != answered);
@@ -153,7 +155,8 @@ impl Game<'_> {
             self.read_the_table().await;
         }
         for seat in &turn.seats {
-            let player = self.book.now().holes[seat].0.clone();
+            // A clock may have ended the hand in the meantime.
+            let Some((player, _)) = self.book.now().holes.get(seat).cloned() else { return };
             match turn.kind() {
                 v1::TurnKind::Pick => self.pick(turn, &player).await,
                 _ => self.act(turn, &player).await,
@@ -199,13 +202,13 @@ impl Game<'_> {
     async fn nonsense(&mut self, turn: &v1::Turn) {
         let table = self.table.clone();
         let wrong = VIEWERS[1 + self.dice.below(6) as usize];
-        let strange = v1::Turn { number: turn.number + 3, ..turn.clone() };
-        let asked = self.book.now().holes[&turn.seats[0]].0.clone();
+        let strange = v1::Turn { number: turn.number + 300, ..turn.clone() };
+        let Some((asked, _)) = self.book.now().holes.get(&turn.seats[0]).cloned() else { return };
         let refusals = [
             self.caller.act(&table, wrong, &strange, v1::Action::Check, 0).await.err(),
             self.caller.pick(&table, wrong, &strange, 1).await.err(),
             self.caller.act(&table, &asked, turn, v1::Action::Raise, 1).await.err(),
-            self.show_request(turn.hand_number, wrong).await.err(),
+            self.show_request(turn.hand_number + 300, wrong).await.err(),
         ];
         for status in refusals {
             self.refused(&status.expect("nonsense is refused"));
@@ -238,7 +241,7 @@ impl Game<'_> {
         self.look("GetTurnResponse", &turn, viewer, turn.sequence);
     }
 
-    async fn after_a_hand(&mut self, message: &v1::TableMessage) {
+    async fn winner_shows(&mut self, message: &v1::TableMessage) {
         let settled = events(message).find_map(|event| match event {
             Event::HandSettled(settled) => settled.hand.clone(),
             _ => None,
@@ -250,6 +253,9 @@ impl Game<'_> {
         {
             self.show(&hand).await;
         }
+    }
+
+    async fn after_a_hand(&mut self) {
         if self.report.hands == self.course.hands / 2 {
             self.dan_leaves().await;
         }
@@ -259,7 +265,8 @@ impl Game<'_> {
     /// Rules 6.6: the winner shows; somebody else would like to.
     async fn show(&mut self, hand: &v1::SettledHand) {
         for player in &hand.players {
-            let winner = player.won > 0;
+            // He may have won nothing: all that was in the middle was his own.
+            let winner = self.book.now().alone() == Some(player.seat);
             if winner {
                 self.book.asks_to_show(hand.hand_number, player.seat);
             }
