@@ -145,9 +145,12 @@ impl Node {
         &self.callers
     }
 
-    /// Waits for a server that ends by itself, which none should.
+    /// Waits for a server, or clocks, that end by themselves, which none should: without clocks no hand goes on.
     pub async fn fault(&mut self) -> Failure {
-        let ended = (&mut self.serving).await;
+        let ended = tokio::select! {
+            ended = &mut self.serving => ended,
+            _ = &mut self.clocks => return Failure::Failed("the clocks broke down".to_owned()),
+        };
         match served(ended) {
             Err(failure) => failure,
             Ok(()) => Failure::Failed("the server ended by itself".to_owned()),

@@ -63,7 +63,7 @@ pub struct ServeArgs {
     /// The longest that a call may take. [setting: limits.call_seconds; default: 10]
     #[arg(long, env = "FULCRUM_CALL_SECONDS", value_name = "SECONDS", help_heading = "Limits")]
     call_seconds: Option<u64>,
-    /// How many streams may be open. [setting: limits.watchers; default: 20000]
+    /// How many tables may be watched at once, over all streams. [setting: limits.watchers; default: 20000]
     #[arg(long, env = "FULCRUM_WATCHERS", value_name = "STREAMS", help_heading = "Limits")]
     watchers: Option<u64>,
     /// How many streams of one table may be open. [setting: limits.watchers_of_a_table; default: 15000]

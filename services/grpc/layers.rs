@@ -6,6 +6,7 @@
 pub mod auth;
 pub mod complete;
 pub mod deadline;
+pub mod held;
 pub mod methods;
 
 use std::convert::Infallible;
@@ -27,6 +28,7 @@ use tracing::Instrument;
 
 use super::status;
 use auth::Credentials;
+use held::Held;
 use methods::{Kind, Method, Methods};
 
 /// What the layer needs to know.
@@ -41,6 +43,8 @@ pub struct Front {
     pub message: usize,
     /// Room for unary calls at work.
     pub room: Arc<Semaphore>,
+    /// Room for calls that need no credentials, streams of them included: anybody can make them.
+    pub open_room: Arc<Semaphore>,
     /// True when the server is being shut down.
     pub drain: watch::Receiver<bool>,
 }
@@ -53,8 +57,12 @@ impl Front {
         request: &mut Request<Body>,
     ) -> Result<Option<OwnedSemaphorePermit>, Status> {
         let operator = self.credentials.operator(request.headers_mut());
+        let place = |room: &Arc<Semaphore>| {
+            let place = Arc::clone(room).try_acquire_owned();
+            place.map(Some).map_err(|_| status::overloaded("the server has as many calls at work as it may"))
+        };
         if method.kind == Kind::Open {
-            return Ok(None);
+            return place(&self.open_room);
         }
         let operator = operator.ok_or_else(status::unauthenticated)?;
         tracing::Span::current().record("operator", operator.as_str());
@@ -65,8 +73,7 @@ impl Front {
         if method.kind != Kind::Unary {
             return Ok(None);
         }
-        let room = Arc::clone(&self.room).try_acquire_owned();
-        room.map(Some).map_err(|_| status::overloaded("the server has as many calls at work as it may"))
+        place(&self.room)
     }
 
     /// When the call has to be answered. Of a stream this is the time to its beginning; after that it lasts as long
@@ -91,11 +98,12 @@ impl Front {
         };
         let work = AssertUnwindSafe(inner.call(request)).catch_unwind();
         let answer = deadline::within(deadline, work).await;
-        drop(room);
         match answer {
             None => status::deadline_exceeded().into_http(),
             Some(Err(_)) => status::internal(&format_args!("{} panicked", method.name)).into_http(),
-            Some(Ok(Ok(response))) if method.kind == Kind::Open => response,
+            Some(Ok(Ok(response))) if method.kind == Kind::Open => {
+                response.map(|body| Held::body(body, room))
+            }
             Some(Ok(Ok(response))) => complete::complete(response, self.message),
         }
     }

@@ -61,6 +61,10 @@ impl Default for ServeConfig {
     }
 }
 
+/// So many calls of health and reflection at once, open streams included: more than all probes and people of an
+/// installation need.
+const OPEN_CALLS: usize = 256;
+
 /// Why a server does not serve.
 #[derive(Debug, Error)]
 pub enum ServeError {
@@ -105,6 +109,7 @@ where
     let reflection = tonic_reflection::server::Builder::configure()
         .register_encoded_file_descriptor_set(pb::DESCRIPTOR)
         .register_encoded_file_descriptor_set(tonic_health::pb::FILE_DESCRIPTOR_SET)
+        .register_encoded_file_descriptor_set(tonic_types::pb::FILE_DESCRIPTOR_SET)
         .include_reflection_service(false)
         .build_v1()
         .map_err(|error| ServeError::Contract(error.into()))?;
@@ -147,6 +152,7 @@ fn front(config: &ServeConfig, drain: watch::Receiver<bool>) -> Result<Front, Se
         longest: config.longest_call,
         message: config.largest_message,
         room: Arc::new(Semaphore::new(config.calls_at_once)),
+        open_room: Arc::new(Semaphore::new(OPEN_CALLS)),
         drain,
     })
 }

@@ -142,3 +142,32 @@ async fn without_tokens_only_loopback_is_served() {
     let served = serve(ServeConfig::default(), tables, listener, std::future::pending()).await;
     assert!(matches!(served, Err(ServeError::NoTokens(_))), "{served:?}");
 }
+
+/// Nobody needs a token for health: so it must not be a way to fill the server's memory.
+#[tokio::test]
+async fn open_calls_are_bounded_and_give_their_places_back() {
+    let house = guarded().await;
+    let caller = house.caller().await;
+    let mut health = HealthClient::new(caller.channel.clone());
+    let mut streams = Vec::new();
+    let refused = loop {
+        match health.watch(HealthCheckRequest::default()).await {
+            Ok(stream) => streams.push(stream.into_inner()),
+            Err(status) => break status,
+        }
+        assert!(streams.len() <= 1000, "no bound");
+    };
+    assert_eq!((refused.code(), reason(&refused)), (Code::ResourceExhausted, "OVERLOADED".into()));
+    assert!(streams.len() >= 200, "only {}", streams.len());
+    // Those with a token are served all the same.
+    let mut alpha = house.caller_with(ALPHA).await;
+    alpha.tables.list_tables(v1::ListTablesRequest::default()).await.expect("a list");
+    drop(streams);
+    for _ in 0..500 {
+        if health.check(HealthCheckRequest::default()).await.is_ok() {
+            return house.close().await;
+        }
+        tokio::time::sleep(std::time::Duration::from_millis(10)).await;
+    }
+    panic!("the places do not come back");
+}

@@ -77,20 +77,22 @@ async fn silence_of_more_than_two_seconds_was_an_outage() {
     assert_eq!(store.outages().await.unwrap(), []);
     clock.advance(Millis(60_000));
     store.heartbeat(clock.now()).await.unwrap();
+    let still = Outage { from: Millis(1_000_000), to: Millis(1_060_000) };
+    assert_eq!(store.outages().await.unwrap(), [still], "the machine stood still, and woke up");
     drop(store);
     clock.advance(Millis(2000));
     let store = open();
-    assert_eq!(store.outages().await.unwrap(), [], "a quick restart");
+    assert_eq!(store.outages().await.unwrap(), [still], "a quick restart");
     drop(store);
     clock.advance(Millis(2001));
     let first = Outage { from: Millis(1_062_000), to: Millis(1_064_001) };
     let store = open();
-    assert_eq!(store.outages().await.unwrap(), [first], "since the heartbeat of the start before");
+    assert_eq!(store.outages().await.unwrap(), [still, first], "since the heartbeat of the start before");
     drop(store);
     clock.advance(Millis(86_400_000));
     let second = Outage { from: first.to, to: Millis(first.to.0 + 86_400_000) };
-    assert_eq!(open().outages().await.unwrap(), [first, second]);
-    assert_eq!(open().outages().await.unwrap(), [first, second], "each once");
+    assert_eq!(open().outages().await.unwrap(), [still, first, second]);
+    assert_eq!(open().outages().await.unwrap(), [still, first, second], "each once");
 }
 
 #[tokio::test]

@@ -47,7 +47,8 @@ impl Tokens {
     pub fn read(text: &str) -> Result<Tokens, TokenFault> {
         let mut tokens: Vec<(OperatorId, [u8; 32])> = Vec::new();
         for (number, line) in (1..).zip(text.lines()) {
-            let mut words = line.split('#').next().unwrap_or_default().split_whitespace();
+            // Inside a word it is part of it: a token cut short in silence would be a weak one.
+            let mut words = line.split_whitespace().take_while(|word| !word.starts_with('#'));
             let Some(operator) = words.next() else {
                 continue;
             };
@@ -154,6 +155,15 @@ mod tests {
         }
         let debug = format!("{tokens:?}");
         assert!(debug.contains("alpha") && !debug.contains(A), "{debug}");
+    }
+
+    #[test]
+    fn a_token_is_never_cut_short() {
+        let tokens = Tokens::read(&format!("alpha {A}#{B} # a comment\n#beta {B}\n")).unwrap();
+        assert_eq!(known(&tokens, &format!("Bearer {A}#{B}")).as_deref(), Some("alpha"));
+        for wrong in [format!("Bearer {A}"), format!("Bearer {B}")] {
+            assert_eq!(known(&tokens, &wrong), None, "{wrong}");
+        }
     }
 
     #[test]

@@ -15,7 +15,7 @@ pub enum Kind {
     Unary,
     /// Lasts as long as both sides like.
     Stream,
-    /// Health and reflection: for everybody, without limits of ours.
+    /// Health and reflection: for everybody, so many at once.
     Open,
     /// Not in the contract.
     Unknown,

@@ -226,11 +226,10 @@ fn of_hand(event: &Event, after: &Table) -> Option<Kind> {
         Event::HandSettled(result) => {
             Kind::HandSettled(v1::HandSettled { hand: Some(settlement::hand(result)) })
         }
-        Event::HandVoided { reason, requester, refunds, .. } => Kind::HandVoided(v1::HandVoided {
+        Event::HandVoided { reason, refunds, .. } => Kind::HandVoided(v1::HandVoided {
             // Only a running hand can be voided (rules 10.1), and that is the last one that began.
             hand_number: after.hands,
             reason: reason.clone(),
-            requester: requester.clone(),
             refunds: settlement::seat_amounts(refunds),
         }),
         _ => return None,

@@ -3,7 +3,7 @@
 use rules::event::{By, Play, PromptKind};
 use rules::hand::{Accepted, Decision, Prompt, Street};
 use rules::view::{self, HandPlayerView, HandView, TurnView, Viewer};
-use rules::{Game, Legal, Millis, Table};
+use rules::{Game, Millis, Table};
 
 use super::{amount, cards, number, numbers, timestamp};
 use crate::pb::v1;
@@ -60,18 +60,18 @@ pub fn turn(hand: u64, open: &TurnView) -> v1::Turn {
         started: Some(timestamp(at)),
         act_by: Some(timestamp(act_by)),
         bank_until: Some(timestamp(bank_until)),
-        legal: open.legal.as_ref().map(|now| legal(kind, now)),
+        legal: legal(open),
     }
 }
 
-fn legal(kind: PromptKind, now: &Legal) -> v1::LegalActions {
-    // Before a pick a fold is the only action (rules 4.5); the rest is what will be asked after it.
-    if kind == PromptKind::Pick {
-        return v1::LegalActions { can_fold: true, ..Default::default() };
-    }
+/// What the one player asked may do. Before a pick a fold is the only action (rules 4.5).
+fn legal(open: &TurnView) -> Option<v1::LegalActions> {
+    let fold = v1::LegalActions { can_fold: open.can_fold, ..Default::default() };
+    let Some(now) = &open.legal else {
+        return open.can_fold.then_some(fold);
+    };
     let range = now.raise.as_ref();
-    v1::LegalActions {
-        can_fold: true,
+    Some(v1::LegalActions {
         can_check: now.can_check(),
         call_amount: amount(now.call),
         can_bet: range.is_some_and(|r| r.is_bet),
@@ -79,7 +79,8 @@ fn legal(kind: PromptKind, now: &Legal) -> v1::LegalActions {
         min_to: range.map_or(0, |r| amount(r.min_to)),
         max_to: range.map_or(0, |r| amount(r.max_to)),
         can_all_in: now.all_in,
-    }
+        ..fold
+    })
 }
 
 /// A street.

@@ -4,7 +4,7 @@ use alloc::string::String;
 use alloc::vec::Vec;
 
 use crate::blinds::{Debt, Positions};
-use crate::config::TableConfig;
+use crate::config::{PivotOrder, TableConfig};
 use crate::event::Event;
 use crate::hand::{Hand, HandPlayer, Holes, Prompt, Street};
 use crate::legal::Legal;
@@ -12,7 +12,7 @@ use crate::pivot::Pick;
 use crate::player::{PlayerId, Presence, Seat};
 use crate::pots::Pot;
 use crate::table::{Life, Stop, Table};
-use crate::terms::{By, Wish};
+use crate::terms::{By, PromptKind, Wish};
 use crate::{Card, Chips, Millis, SeatNo, SeatSet};
 
 /// Who looks.
@@ -149,8 +149,10 @@ pub struct HandPlayerView {
 pub struct TurnView {
     /// The prompt.
     pub prompt: Prompt,
-    /// What the player to act may do; nothing while pivots are picked at once.
+    /// What the player to act may do; nothing while pivots are picked.
     pub legal: Option<Legal>,
+    /// Folding is legal: at every turn (rules 5.11) but where all pick at once (rules 4.5).
+    pub can_fold: bool,
 }
 
 /// An event that holds nothing secret; made only here.
@@ -247,7 +249,8 @@ pub fn table(table: &Table, viewer: &Viewer) -> TableView {
 #[must_use]
 pub fn turn(table: &Table) -> Option<TurnView> {
     let prompt = table.running_hand()?.prompt?;
-    Some(TurnView { prompt, legal: table.legal_now() })
+    let together = prompt.kind == PromptKind::Pick && table.config.pivot_order == PivotOrder::Simultaneous;
+    Some(TurnView { prompt, legal: table.legal_now(), can_fold: !together })
 }
 
 fn seat(no: SeatNo, seat: &Seat) -> SeatView {

@@ -6,10 +6,11 @@ use tables::{Outcome, RequestId, StoreError, Stored, TableKey, Token};
 use uuid::Uuid;
 
 use super::fault::Fault;
+use super::opening::note_outage;
 use super::read::{Reader, is_over};
 use super::schema::{
-    BLOCK, CHECKPOINTS, DUE, EVENTS, HAND_SETTLEMENTS, META, META_HEARTBEAT, PLAYER_SETTLEMENTS,
-    REQUEST_AGES, REQUESTS, Row, SETTLEMENT_IDS, SETTLEMENTS, TABLE_SETTLEMENTS, TABLES, table_key,
+    BLOCK, CHECKPOINTS, DUE, EVENTS, HAND_SETTLEMENTS, PLAYER_SETTLEMENTS, REQUEST_AGES, REQUESTS, Row,
+    SETTLEMENT_IDS, SETTLEMENTS, TABLE_SETTLEMENTS, TABLES, table_key,
 };
 
 /// So many request records go at most with one batch, so that no batch waits for the dropping of many.
@@ -64,8 +65,8 @@ impl<'a> Batch<'a> {
 
     pub fn heartbeat(&mut self, now: Millis) -> Result<(), Fault> {
         self.dirty = true;
-        self.transaction.open_table(META)?.insert(META_HEARTBEAT, now.0)?;
-        Ok(())
+        // A machine that stood still and woke up was away too.
+        note_outage(self.transaction, now)
     }
 
     /// Does the commit, or says why not. Fails with [`Fault::Record`] only before anything is written.

@@ -247,7 +247,7 @@ fn make_tables(transaction: &WriteTransaction) -> Result<(), Fault> {
 }
 
 /// Records the time since the last heartbeat as an outage (rules 8.4), and beats.
-fn note_outage(transaction: &WriteTransaction, now: Millis) -> Result<(), Fault> {
+pub(super) fn note_outage(transaction: &WriteTransaction, now: Millis) -> Result<(), Fault> {
     let mut meta = transaction.open_table(META)?;
     let last = meta.get(META_HEARTBEAT)?.map(|heartbeat| Millis(heartbeat.value()));
     let mut outages = transaction.open_table(OUTAGES)?;

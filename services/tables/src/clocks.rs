@@ -19,6 +19,8 @@ use crate::store::{Outage, StoreError};
 /// A time-out waits this much longer than the rules ask, so that an action that was received at the last moment is in
 /// the table's line before it (rules 8.2).
 const MARGIN: Millis = Millis(25);
+/// The same where the action may stand in another process's line, and its commit may be on its way.
+const SHARED_MARGIN: Millis = Millis(250);
 /// So many tables are worked on at a time.
 const AT_ONCE: usize = 64;
 /// So far ahead the calendar is looked at, and so long the clocks sleep at most while it has entries.
@@ -185,10 +187,18 @@ impl Tables {
 
     /// As [`Tables::credit`]; a table that fails stays noted, all others are credited when this returns.
     async fn try_credit(&self, key: &TableKey) -> Result<bool, PlayError> {
-        if !self.core.uncredited.lock().contains(key) {
+        let noted = self.core.uncredited.lock().contains(key);
+        // A table that another process left behind is noted nowhere here.
+        let shared = self.core.store.poll().is_some();
+        if !noted && !shared {
             return Ok(false);
         }
-        let outages = self.core.store.outages_of(key).await?;
+        let mut outages = self.core.store.outages_of(key).await?;
+        if !outages.is_empty()
+            && let Some(state) = self.core.some_state(key).await?
+        {
+            outages.retain(|outage| outage.to > state.stored.table.credited_until);
+        }
         let at = self.core.store.now().await?;
         let mut credited = false;
         for Outage { from, to } in outages {
@@ -210,12 +220,13 @@ impl Tables {
             return Ok(Applied::Done);
         }
         let at = self.core.store.now().await?;
+        let margin = self.core.store.poll().map_or(MARGIN, |_| SHARED_MARGIN);
         let judge = |table: &Table| {
             let Some((when, due)) = table.due() else {
                 return Verdict::Settled(Ok(Applied::Nothing));
             };
             let from = match due {
-                Due::Expire => when + MARGIN,
+                Due::Expire => when + margin,
                 Due::StartHand => when,
             };
             if at < from {
@@ -229,7 +240,7 @@ impl Tables {
                     Ask::StartHand { deck, draw: self.core.dealer.draw(key, hand) }
                 }
             };
-            match step(table, &Command { at, ask }, Some(when)) {
+            match step(table, &Command { at, ask }, Some(from)) {
                 Verdict::Commit(draft, ()) => Verdict::Commit(draft, Applied::Done),
                 Verdict::Settled(Ok(())) => Verdict::Settled(Ok(Applied::Nothing)),
                 Verdict::Settled(Err(error)) => Verdict::Settled(Err(error)),
@@ -278,12 +289,10 @@ impl Clocks<'_> {
         Clocks { tables, beaten, credited: Vec::new(), jobs, busy, resting }
     }
 
-    /// A store with other users can be away for all of them while they live. Who comes back first notes it with his
-    /// heartbeat; so before each look at the calendar the last heartbeat has to be recent, and what it told credited.
+    /// A store can be away while its users live, and a machine can stand still and wake up. Who comes back first notes
+    /// it with his heartbeat; so before each look at the calendar the last heartbeat has to be recent, and what it told
+    /// credited.
     async fn credit_absence(&mut self) -> Result<(), StoreError> {
-        if self.tables.core.store.poll().is_none() {
-            return Ok(());
-        }
         if self.beaten.borrow().is_none() {
             let _ = timeout(SILENT, self.beaten.wait_for(Option::is_some)).await;
         }
