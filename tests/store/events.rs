@@ -40,6 +40,8 @@ fn seat_events() -> Vec<(&'static str, Event)> {
         ("wish_set", Event::WishSet { seat, wish: Some(Wish::NextHand) }),
         ("sat_out", Event::SatOut { seat, reason: SatOutReason::NoChips, at: AT }),
         ("sat_in", Event::SatIn { seat, post: true }),
+        ("player_stopped", Event::PlayerStopped { seat, reason: "a limit".to_owned(), at: AT }),
+        ("player_resumed", Event::PlayerResumed { seat, at: AT }),
         ("preferences_set", Event::PreferencesSet { seat, straddle: true, always_show: true }),
         ("chips_requested", {
             Event::ChipsRequested { seat, amount: Chips(5), transaction: transaction.clone() }

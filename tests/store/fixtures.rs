@@ -142,6 +142,7 @@ fn seated(name: &str, session: u64) -> Seat {
         timeouts: 1,
         straddle: true,
         always_show: true,
+        stopped: String::new(),
     }
 }
 

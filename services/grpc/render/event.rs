@@ -88,6 +88,8 @@ fn public(event: &Event, after: &Table) -> Option<Kind> {
         | Event::ChipsRequested { .. }
         | Event::ChipsAdded { .. }
         | Event::TimeBankRefilled { .. } => of_seat(event),
+        // Nobody's business at the table: it may be a limit that the player has set himself.
+        Event::PlayerStopped { .. } | Event::PlayerResumed { .. } => None,
         Event::Posted { .. }
         | Event::Prompted { .. }
         | Event::Acted { .. }

@@ -30,6 +30,10 @@ pub enum Ask {
     Stop { scope: StopScope, reason: String },
     /// Lift a stop.
     Resume { scope: StopScope },
+    /// Deal a seated player into no new hand (rules 9.4). The reason is not empty.
+    StopPlayer { player: PlayerId, reason: String },
+    /// Lift that stop.
+    ResumePlayer { player: PlayerId },
     /// Close the table when the running hand is over.
     Close { reason: String },
     /// Seat a player with chips; without a number at the lowest free seat. `post`: enter at once by posting

@@ -31,6 +31,8 @@ impl Draft {
             Ask::Configure { config } => self.configure(config),
             Ask::Stop { scope, reason } => self.stop(*scope, reason),
             Ask::Resume { scope } => self.resume(*scope),
+            Ask::StopPlayer { player, reason } => self.stop_player(player, reason),
+            Ask::ResumePlayer { player } => self.resume_player(player),
             Ask::Close { reason } => self.close(reason),
             Ask::Seat { player, seat, buy_in, post, transaction } => {
                 self.seat(player, *seat, *buy_in, *post, transaction)

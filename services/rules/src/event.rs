@@ -80,6 +80,10 @@ pub enum Event {
     SatOut { seat: SeatNo, reason: SatOutReason, at: Millis },
     /// He plays again; `post`: pays what he owes at once, else waits for the big blind.
     SatIn { seat: SeatNo, post: bool },
+    /// He is not dealt into new hands until that is lifted (rules 9.4).
+    PlayerStopped { seat: SeatNo, reason: String, at: Millis },
+    /// He may be dealt in again.
+    PlayerResumed { seat: SeatNo, at: Millis },
     /// What he wishes at blinds and showdowns.
     PreferencesSet { seat: SeatNo, straddle: bool, always_show: bool },
     /// Chips asked for in a hand, waiting for its end (rules 9.2).

@@ -134,6 +134,10 @@ impl Table {
                 s.wish = None;
                 s.timeouts = 0;
             }),
+            Event::PlayerStopped { seat, reason, .. } => {
+                self.with_seat(*seat, |s| s.stopped = reason.clone());
+            }
+            Event::PlayerResumed { seat, .. } => self.with_seat(*seat, |s| s.stopped.clear()),
             Event::PreferencesSet { seat, straddle, always_show } => self.with_seat(*seat, |s| {
                 s.straddle = *straddle;
                 s.always_show = *always_show;
@@ -251,5 +255,6 @@ fn newcomer(player: PlayerId, session: u64, stack: Chips, post: bool, config: &T
         timeouts: 0,
         straddle: false,
         always_show: false,
+        stopped: String::new(),
     }
 }

@@ -103,12 +103,14 @@ pub struct Seat {
     pub straddle: bool,
     /// He shows at a showdown also where he could muck (rules 6.4).
     pub always_show: bool,
+    /// Why he is not dealt in until the stop is lifted (rules 9.4); empty: he is not stopped.
+    pub stopped: String,
 }
 
 impl Seat {
     /// Whether he could be dealt into the next hand.
     #[must_use]
     pub fn can_play(&self) -> bool {
-        self.presence == Presence::In && !self.stack.is_zero()
+        self.presence == Presence::In && !self.stack.is_zero() && self.stopped.is_empty()
     }
 }

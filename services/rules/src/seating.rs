@@ -162,6 +162,28 @@ impl Draft {
         Ok(())
     }
 
+    /// Rules 9.4: the running hand is played to its end, then he is not dealt in. The reason is kept; a stop without
+    /// one is kept under the word for that.
+    pub(crate) fn stop_player(&mut self, player: &PlayerId, reason: &str) -> Step {
+        let seat = self.staying(player)?;
+        let reason = if reason.is_empty() { "stopped" } else { reason }.to_string();
+        let at = self.at;
+        self.emit(Event::PlayerStopped { seat, reason, at });
+        self.schedule();
+        Ok(())
+    }
+
+    pub(crate) fn resume_player(&mut self, player: &PlayerId) -> Step {
+        let seat = self.staying(player)?;
+        if self.table.seat(seat).is_none_or(|s| s.stopped.is_empty()) {
+            return Err(Refusal::NotStopped);
+        }
+        let at = self.at;
+        self.emit(Event::PlayerResumed { seat, at });
+        self.schedule();
+        Ok(())
+    }
+
     pub(crate) fn prefer(&mut self, player: &PlayerId, straddle: bool, always_show: bool) -> Step {
         let seat = self.staying(player)?;
         self.emit(Event::PreferencesSet { seat, straddle, always_show });

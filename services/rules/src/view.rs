@@ -88,6 +88,8 @@ pub struct SeatView {
     pub straddle: bool,
     /// He shows where he could muck.
     pub always_show: bool,
+    /// Why he is not dealt in (rules 9.4); empty if he may be.
+    pub stopped: String,
 }
 
 /// A hand as a viewer sees it.
@@ -268,6 +270,7 @@ fn seat(no: SeatNo, seat: &Seat) -> SeatView {
         time_bank: seat.time_bank,
         straddle: seat.straddle,
         always_show: seat.always_show,
+        stopped: seat.stopped.clone(),
     }
 }
 

@@ -60,6 +60,8 @@ events! {
         WishSet { seat, wish }
         SatOut { seat, reason, at }
         SatIn { seat, post }
+        PlayerStopped { seat, reason, at }
+        PlayerResumed { seat, at }
         PreferencesSet { seat, straddle, always_show }
         ChipsRequested { seat, amount, transaction }
         ChipsAdded { seat, player, session, added, returned, transaction, at }

@@ -26,6 +26,33 @@ fn r9_4_a_stop_lets_the_hand_finish_and_begins_no_other() {
 }
 
 #[test]
+fn r9_4_a_stopped_player_finishes_his_hand_and_is_dealt_into_no_other() {
+    let mut table = play(
+        "table texas nl 1/2
+         seats 1:900 2:900 3:900
+         deal button 1
+         stop player 2 · running · 1 to act · 1 folds · 2 calls 1 · 3 checks
+         2 checks · 3 checks · 2 checks · 3 checks · 2 checks · 3 checks · over · next hand 3s",
+    );
+    let two = rules::SeatNo::new(2).expect("a seat");
+    assert_eq!(table.table.seat(two).expect("he stays").stopped, "test");
+    table.more("deal");
+    assert!(!table.table.hand.as_ref().expect("a hand").dealt.contains(two));
+    // Lifted during a hand it counts from the next one on.
+    table.more("resume player 2 · resume player 2 -> NOT_STOPPED · stop player 9 -> NOT_SEATED");
+    assert_eq!(table.table.seat(two).expect("he stays").stopped, "");
+}
+
+#[test]
+fn r9_4_with_one_of_two_players_stopped_nobody_plays() {
+    check(
+        "table texas nl 1/2
+         seats 1:900 2:900
+         next hand 3s · stop player 1 · no next hand · resume player 1 · next hand 3s",
+    );
+}
+
+#[test]
 fn r9_4_every_stop_has_to_be_lifted() {
     check(
         "table texas nl 1/2

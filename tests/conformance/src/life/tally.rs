@@ -101,6 +101,8 @@ fn plain(event: &Event) -> &'static str {
         Event::WishSet { .. } => "wish set",
         Event::SatOut { .. } => "sat out",
         Event::SatIn { .. } => "sat in",
+        Event::PlayerStopped { .. } => "player stopped",
+        Event::PlayerResumed { .. } => "player resumed",
         Event::PreferencesSet { .. } => "preferences set",
         Event::ChipsRequested { .. } => "chips requested",
         Event::ChipsAdded { .. } => "chips added",

@@ -44,6 +44,10 @@ impl Play {
             }
             ["close"] => plain(Ask::Close { reason: "test".to_owned() }),
             ["stop", scope] => plain(Ask::Stop { scope: stop_scope(scope), reason: "test".to_owned() }),
+            ["stop", "player", who] => {
+                plain(Ask::StopPlayer { player: self.player(who), reason: "test".to_owned() })
+            }
+            ["resume", "player", who] => plain(Ask::ResumePlayer { player: self.player(who) }),
             ["resume", scope] => plain(Ask::Resume { scope: stop_scope(scope) }),
             ["outage", times] => {
                 let (from, to) = times.split_once("..").expect("from..to");
