@@ -3,12 +3,13 @@
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
+use fulcrum::pb::v1;
 use tonic_health::pb::health_check_response::ServingStatus;
 use tonic_health::pb::health_client::HealthClient;
 
 use crate::child::{Server, run};
 use crate::servers;
-use crate::spectator::{Seen, bot, duel, open_table, read, send_home, watch_until};
+use crate::spectator::{connect, duel, open_table, read};
 
 const BUY_IN: i64 = 20_000;
 
@@ -33,34 +34,28 @@ async fn a_table_is_served_by_any_server_and_outlives_the_one_that_dies() {
     let (first, second) = (start(&redis, &keys), start(&redis, &keys));
     assert!(first.greeting.contains("Redis, one server at 127.0.0.1"), "{}", first.greeting);
     let table_id = open_table(&first.address, duel(BUY_IN)).await;
-    let bots =
-        [bot(&first.address, &table_id, "mia", "fast"), bot(&second.address, &table_id, "leo", "fast")];
+    seat(&second.address, &table_id, "mia").await;
+    let seen = read(&first.address, &table_id).await;
+    assert_eq!(seen.seats.len(), 1, "what is done at one server is seen at the other");
 
-    // Whoever watches at one server sees what is done at the other.
-    let mut seen = Seen::default();
-    watch_until(&second.address, &table_id, &mut seen, |seen| {
-        seen.settled >= 2 && seen.actions[1] > 0 && seen.actions[2] > 0
-    })
-    .await;
-    let played = seen.settled;
-    watch_until(&first.address, &table_id, &mut seen, |seen| seen.settled > played && seen.in_the_middle())
-        .await;
-
-    // The first server dies in the middle of a hand; mia's bot waits for it to come back, her clock runs at the
-    // other one, and hands go on.
-    let address = first.address.clone();
     first.process.kill();
-    assert!(read(&second.address, &table_id).await.version >= seen.sequence);
-    let url = format!("redis://127.0.0.1:{}?shards=8", redis.port);
-    let again = Server::start(["--listen", &address, "--redis", &url, "--key-file", keys.to_str().unwrap()]);
-    let hand = seen.hand;
-    watch_until(&second.address, &table_id, &mut seen, |seen| seen.settled > hand + 1).await;
+    seat(&second.address, &table_id, "leo").await;
+    let third = start(&redis, &keys);
+    let seen = read(&third.address, &table_id).await;
+    let players: Vec<&str> = seen.seats.iter().map(|seat| seat.player_id.as_str()).collect();
+    assert_eq!(players, ["mia", "leo"]);
+}
 
-    seen.ending = true;
-    send_home(bots.into());
-    let gone = |seen: &Seen| seen.paid + seen.raked == seen.brought;
-    watch_until(&again.address, &table_id, &mut seen, gone).await;
-    assert!(seen.brought >= 2 * BUY_IN);
+async fn seat(address: &str, table_id: &str, player: &str) {
+    let request = v1::SeatPlayerRequest {
+        request_id: uuid::Uuid::new_v4().to_string(),
+        table_id: table_id.to_owned(),
+        player_id: player.to_owned(),
+        buy_in: BUY_IN,
+        transaction_id: format!("t-{player}"),
+        ..Default::default()
+    };
+    connect(address).seat_player(request).await.unwrap();
 }
 
 #[tokio::test]
