@@ -14,16 +14,24 @@ mod unknown;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use fulcrum::store::redis::{RedisConfig, RedisStore, Topology};
+use fulcrum::store::redis::{RedisConfig, RedisStore, StartError, Topology};
 use tables::{Commit, Outcome, Store, StoreError, TableKey};
 
 use self::proxy::Proxy;
 use crate::chain::{Chain, check_whole};
 use crate::fixtures::codec;
 
-/// A store of an installation that is there.
+/// A store of an installation that is there. On a busy machine its first answer may take longer than a start waits.
 async fn open(config: RedisConfig) -> Arc<RedisStore> {
-    Arc::new(RedisStore::open(config, codec()).await.expect("the store starts"))
+    let started = Instant::now();
+    loop {
+        match RedisStore::open(config.clone(), codec()).await {
+            Ok(store) => return Arc::new(store),
+            Err(StartError::Unreachable(_)) if started.elapsed() < Duration::from_secs(20) => {}
+            Err(error) => panic!("the store does not start: {error}"),
+        }
+        tokio::time::sleep(Duration::from_millis(100)).await;
+    }
 }
 
 /// A store that keeps all history and is reached through the proxy.
