@@ -19,7 +19,7 @@ fn write_events(codec: &Codec, events: &[Event]) -> Vec<u8> {
 }
 
 fn read_events(codec: &Codec, key: &TableKey, bytes: &[u8]) -> Result<Vec<Event>, CodecError> {
-    Ok(codec.read_entry(key, bytes)?.0.events.to_vec())
+    Ok(codec.read_entry(key, bytes)?.events.to_vec())
 }
 
 /// `assert_eq!` would print two redacted tables.
@@ -38,9 +38,9 @@ fn every_event_is_read_back_exactly() {
     let codec = codec();
     for (name, event) in events() {
         let bytes = write_events(&codec, std::slice::from_ref(&event));
-        let (entry, previous) = codec.read_entry(&key(1), &bytes).unwrap();
+        let entry = codec.read_entry(&key(1), &bytes).unwrap();
         assert!(*entry.events == [event], "{name}");
-        assert_eq!((entry.version, entry.token, previous), (74, token(74), Some(token(73))), "{name}");
+        assert_eq!((entry.version, entry.token, entry.previous), (74, token(74), Some(token(73))), "{name}");
     }
 }
 

@@ -48,9 +48,9 @@ fn check(name: &str, bytes: &[u8]) {
     let stem = name.strip_suffix(".bin").unwrap_or(name);
     if let Some(event) = stem.strip_prefix("event-") {
         let expected = events().into_iter().find(|(other, _)| *other == event).expect(name).1;
-        let (entry, previous) = codec.read_entry(&key(1), bytes).expect(name);
+        let entry = codec.read_entry(&key(1), bytes).expect(name);
         assert!(*entry.events == [expected], "{name}: {:?}", entry.events);
-        assert_eq!((entry.token, previous), (token(74), Some(token(73))), "{name}");
+        assert_eq!((entry.token, entry.previous), (token(74), Some(token(73))), "{name}");
     } else if let Some(body) = stem.strip_prefix("settlement-") {
         let expected = fixtures::settlements().into_iter().find(|(other, _)| *other == body).expect(name).1;
         assert_eq!(codec.read_settlement(&key(1).operator, bytes).expect(name), expected, "{name}");

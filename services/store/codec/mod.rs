@@ -102,11 +102,11 @@ impl Codec {
         Ok(frame::close(&record))
     }
 
-    /// Reads a commit's events, and the name of the commit before it.
+    /// Reads a commit's events.
     ///
     /// # Errors
     /// [`CodecError`]
-    pub fn read_entry(&self, key: &TableKey, bytes: &[u8]) -> Result<(Entry, Option<Token>), CodecError> {
+    pub fn read_entry(&self, key: &TableKey, bytes: &[u8]) -> Result<Entry, CodecError> {
         let record: wire::EntryRecord = frame::open(bytes)?;
         let token = record.token.ok_or(CodecError::Missing("EntryRecord.token"))?;
         let scope = self.scope(key);
@@ -117,8 +117,8 @@ impl Codec {
         if events.is_empty() {
             return Err(CodecError::Missing("EntryRecord.events"));
         }
-        let entry = Entry { version: token.version, token: take_token(token), events: events.into() };
-        Ok((entry, record.previous.map(take_token)))
+        let (token, previous) = (take_token(token), record.previous.map(take_token));
+        Ok(Entry { version: token.version, token, previous, events: events.into() })
     }
 
     /// The record of a settlement.

@@ -111,9 +111,9 @@ impl Reader {
         };
         for (version, entry) in (first..).zip(events.range(at(first)..=at(u64::MAX))?.take(limit)) {
             let (_, bytes) = entry?;
-            let (entry, previous) = self.codec.read_entry(key, bytes.value())?;
+            let entry = self.codec.read_entry(key, bytes.value())?;
             let last = entries.last().map(|last| last.token);
-            if entry.version != version || last.is_some_and(|last| previous != Some(last)) {
+            if entry.version != version || last.is_some_and(|last| entry.previous != Some(last)) {
                 return Err(Fault::corrupt(format!("the history of table {key} at version {version}")));
             }
             entries.push(entry);

@@ -223,7 +223,7 @@ impl Task {
         let Some(key) = text(channel).and_then(|name| channel_key(&name)) else {
             return;
         };
-        let (entry, previous) = match self.codec.read_entry(&key, record) {
+        let entry = match self.codec.read_entry(&key, record) {
             Ok(read) => read,
             Err(error) => {
                 tracing::warn!(table = %key, %error, "a commit of another process cannot be read");
@@ -241,7 +241,7 @@ impl Task {
         let own =
             self.shared.own.lock().unwrap_or_else(PoisonError::into_inner).0.contains(&entry.token.nonce);
         if !own {
-            ear.hear(&key, Heard::Commit { entry, previous });
+            ear.hear(&key, Heard::Commit(entry));
         }
     }
 

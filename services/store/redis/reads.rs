@@ -5,9 +5,7 @@ use std::sync::Arc;
 use ::redis::{Cmd, Value, cmd};
 use rules::Millis;
 use rules::table::Table;
-use tables::{
-    Entry, History, OperatorId, RequestId, RequestRecord, StoreError, Stored, TableId, TableKey, Token,
-};
+use tables::{Entry, History, OperatorId, RequestId, RequestRecord, StoreError, Stored, TableId, TableKey};
 
 use super::RedisStore;
 use super::commits::LATEST;
@@ -75,19 +73,18 @@ impl RedisStore {
         Ok(History {
             entries: entries
                 .iter()
-                .map(|raw| Ok(self.read_entry(key, raw)?.0))
+                .map(|raw| self.read_entry(key, raw))
                 .collect::<Result<_, StoreError>>()?,
             oldest: oldest.first().map_or(0, |raw| raw.version),
         })
     }
 
-    /// An entry, and the token of the commit before it.
-    fn read_entry(&self, key: &TableKey, raw: &Raw) -> Result<(Entry, Option<Token>), StoreError> {
-        let (entry, previous) = self.codec.read_entry(key, &raw.record)?;
+    fn read_entry(&self, key: &TableKey, raw: &Raw) -> Result<Entry, StoreError> {
+        let entry = self.codec.read_entry(key, &raw.record)?;
         if entry.version != raw.version {
             return Err(StoreError::Corrupt(format!("an entry of {key} is not where its version belongs")));
         }
-        Ok((entry, previous))
+        Ok(entry)
     }
 
     pub(super) async fn read_checkpoint(

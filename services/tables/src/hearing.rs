@@ -9,7 +9,7 @@ use tokio::sync::mpsc;
 use crate::committing::Core;
 use crate::feed::Published;
 use crate::ids::TableKey;
-use crate::store::{Ear, Entry, Heard, StoreError, Stored, Token};
+use crate::store::{Ear, Entry, Heard, StoreError, Stored};
 
 /// So much may be told and not yet taken in. What does not find room is found in history with the next that does.
 const UNHEARD: usize = 4096;
@@ -48,16 +48,14 @@ impl Core {
         let known = self.recent.get(key);
         match heard {
             // Our own, or told before.
-            Heard::Commit { entry, .. } if entry.version <= told => {}
-            Heard::Commit { entry, previous } => {
-                match known.and_then(|known| follow(known, &entry, previous)) {
-                    Some(table) => self.pass_on(key, entry, table),
-                    None => match self.load(key).await? {
-                        Some(stored) if stored.token == entry.token => self.pass_on(key, entry, stored.table),
-                        stored => self.point_to(key, stored),
-                    },
-                }
-            }
+            Heard::Commit(entry) if entry.version <= told => {}
+            Heard::Commit(entry) => match known.and_then(|known| follow(known, &entry)) {
+                Some(table) => self.pass_on(key, entry, table),
+                None => match self.load(key).await? {
+                    Some(stored) if stored.token == entry.token => self.pass_on(key, entry, stored.table),
+                    stored => self.point_to(key, stored),
+                },
+            },
             Heard::Missed => {
                 let stored = self.load(key).await?;
                 self.point_to(key, stored);
@@ -88,11 +86,11 @@ impl Core {
 }
 
 /// The state after an entry, out of the state before it or the one that it led to.
-fn follow(known: Stored, entry: &Entry, previous: Option<Token>) -> Option<Arc<Table>> {
+fn follow(known: Stored, entry: &Entry) -> Option<Arc<Table>> {
     if known.token == entry.token {
         return Some(known.table);
     }
-    if Some(known.token) != previous {
+    if Some(known.token) != entry.previous {
         return None;
     }
     let mut table = Table::clone(&known.table);

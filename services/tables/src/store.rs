@@ -110,6 +110,8 @@ pub struct Entry {
     pub version: u64,
     /// Its name, by which a writer who was cut off recognises his own commit.
     pub token: Token,
+    /// The commit that it follows; `None` if it opened the table.
+    pub previous: Option<Token>,
     /// What happened.
     pub events: Arc<[Event]>,
 }
@@ -156,12 +158,7 @@ pub type Following = Box<dyn Any + Send + Sync>;
 #[derive(Clone, Debug)]
 pub enum Heard {
     /// A commit.
-    Commit {
-        /// What was committed.
-        entry: Entry,
-        /// The commit before it; `None` if it opened the table.
-        previous: Option<Token>,
-    },
+    Commit(Entry),
     /// Something was missed: the history has it.
     Missed,
 }

@@ -91,6 +91,7 @@ pub(super) async fn a_commit_is_there_as_a_whole(store: &Arc<dyn Store>) -> Verd
         return Err(format!("{} entries after version 5", entries.len()));
     };
     ensure!(entry.version == 6 && entry.token == wanted.token, "the entry is {:?}", entry.token);
+    ensure!(entry.previous == wanted.expected, "the entry follows {:?}", entry.previous);
     ensure!(*entry.events == *wanted.events, "the entry has other events");
     let due = store.due(Millis(123_456), 10).await.map_err(text)?;
     ensure!(due == [(key.clone(), Millis(123_456))], "the calendar says {due:?}");
