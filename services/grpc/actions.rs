@@ -39,7 +39,8 @@ impl ActionService for Actions {
     ) -> Result<Response<v1::GetTurnResponse>, Status> {
         let (operator, message) = open(request)?;
         let (key, viewer) = parse::get_turn(&operator, &message)?;
-        let table = self.tables.read(&key).await.map_err(failed)?;
-        Ok(Response::new(render::whose_turn(&table, &viewer, now(&self.tables).await?)))
+        let now = now(&self.tables).await?;
+        let table = self.tables.read_turn(&key, now).await.map_err(failed)?;
+        Ok(Response::new(render::whose_turn(&table, &viewer, now)))
     }
 }

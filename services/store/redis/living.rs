@@ -97,16 +97,31 @@ impl RedisStore {
         let shards = self.all_shards();
         let answers =
             self.ask_each(&shards, |shard| script::beat(&shard.beat(), SILENCE, REMEMBERED)).await?;
-        let mut known = self.living.lock();
         for (shard, answer) in shards.iter().zip(&answers) {
-            let (_, outages) = script::read_beat(answer).ok_or_else(|| strange("a sign of life"))?;
-            let outages = outages.into_iter().map(|(from, to)| Outage { from: Millis(from), to: Millis(to) });
-            if let Some(of_shard) = known.outages.get_mut(usize::from(shard.0)) {
-                *of_shard = outages.collect();
-            }
+            self.note_outages(*shard, answer)?;
         }
-        known.beaten = true;
+        self.living.lock().beaten = true;
         Ok(())
+    }
+
+    /// Takes in what the sign of life of a shard told.
+    fn note_outages(&self, shard: Shard, answer: &Value) -> Result<Vec<Outage>, StoreError> {
+        let (_, outages) = script::read_beat(answer).ok_or_else(|| strange("a sign of life"))?;
+        let outage = |(from, to)| Outage { from: Millis(from), to: Millis(to) };
+        let outages: Vec<Outage> = outages.into_iter().map(outage).collect();
+        if let Some(of_shard) = self.living.lock().outages.get_mut(usize::from(shard.0)) {
+            of_shard.clone_from(&outages);
+        }
+        Ok(outages)
+    }
+
+    /// When nobody was there for this table, with a sign of life of its shard: if the service was away until now, that
+    /// notes it.
+    pub(super) async fn outages_with_a_beat(&self, key: &TableKey) -> Result<Vec<Outage>, StoreError> {
+        let shard = Shard::of(key, self.shards());
+        let beat = script::beat(&shard.beat(), SILENCE, REMEMBERED);
+        let answer = self.ask(shard, &[beat]).await?.pop().unwrap_or(Value::Nil);
+        self.note_outages(shard, &answer)
     }
 
     async fn sign(&self, now: Millis) -> Result<BTreeSet<Uuid>, StoreError> {

@@ -240,6 +240,10 @@ impl Store for RedisStore {
         self.known_outages(key).await
     }
 
+    async fn outages_by_now(&self, key: &TableKey) -> Result<Vec<Outage>, StoreError> {
+        self.outages_with_a_beat(key).await
+    }
+
     async fn check(&self) -> Result<(), StoreError> {
         self.times().await.map(|_| ())
     }

@@ -193,7 +193,21 @@ impl Tables {
         if !noted && !shared {
             return Ok(false);
         }
-        let mut outages = self.core.store.outages_of(key).await?;
+        let outages = self.core.store.outages_of(key).await?;
+        self.credit_these(key, outages).await
+    }
+
+    /// Before somebody is told that his clock ran out: gives the table's clocks back what an outage took of which this
+    /// process may not have heard yet. False if there was none lately, and so no other judgement can be hoped for.
+    pub(crate) async fn credit_by_now(&self, key: &TableKey) -> Result<bool, PlayError> {
+        let outages = self.core.store.outages_by_now(key).await?;
+        let any = !outages.is_empty();
+        // Whoever credits them first: with that in the state the clock is another one.
+        self.credit_these(key, outages).await?;
+        Ok(any)
+    }
+
+    async fn credit_these(&self, key: &TableKey, mut outages: Vec<Outage>) -> Result<bool, PlayError> {
         if !outages.is_empty()
             && let Some(state) = self.core.some_state(key).await?
         {

@@ -238,7 +238,11 @@ impl Tables {
                 None => refused(Refusal::NotYourTurn { seats: rules::SeatSet::EMPTY }, table),
             }
         };
-        match self.run(key, judge).await? {
+        let mut ended = self.run(key, &judge).await;
+        if ended.as_ref().is_err_and(ran_out) && self.credit_by_now(key).await? {
+            ended = self.run(key, &judge).await;
+        }
+        match ended? {
             Ended::Done(accepted) => Ok(accepted),
             // Turns carry no request record that could be met.
             Ended::Repeated(_) => Err(PlayError::RequestReused),
@@ -251,6 +255,21 @@ impl Tables {
     /// [`PlayError::NotFound`], [`PlayError::Store`]
     pub async fn read(&self, key: &TableKey) -> Result<Arc<Table>, PlayError> {
         Ok(self.core.load(key).await?.ok_or(PlayError::NotFound)?.table)
+    }
+
+    /// The table as it is in the store now, for whoever wants to know whose turn it is. A clock that has run out by this
+    /// time is told only after it has got back what outages took (rules 8.4).
+    ///
+    /// # Errors
+    /// [`PlayError::NotFound`], [`PlayError::Store`]
+    pub async fn read_turn(&self, key: &TableKey, at: Millis) -> Result<Arc<Table>, PlayError> {
+        let table = self.read(key).await?;
+        let over = |prompt: &rules::hand::Prompt| prompt.bank_until + table.config.clocks.grace < at;
+        let prompt = table.running_hand().and_then(|hand| hand.prompt.as_ref());
+        if prompt.is_some_and(over) && self.credit_by_now(key).await? {
+            return self.read(key).await;
+        }
+        Ok(table)
     }
 
     /// Watches a table: a snapshot first, or everything after the version `after`.
@@ -348,6 +367,10 @@ impl State {
         let stored = current.ok_or(PlayError::NotFound)?;
         Ok(State { stored, fresh: true })
     }
+}
+
+fn ran_out(error: &PlayError) -> bool {
+    matches!(error, PlayError::Refused { refusal: Refusal::ClockRanOut { .. }, .. })
 }
 
 fn refused<R>(refusal: Refusal, table: &Table) -> Verdict<R> {

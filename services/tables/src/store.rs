@@ -295,6 +295,16 @@ pub trait Store: Send + Sync + 'static {
         self.outages().await
     }
 
+    /// As [`Store::outages_of`], after a look whether the service has been away until now: for whoever is about to say
+    /// no because of a clock.
+    ///
+    /// # Errors
+    /// [`StoreError`]
+    async fn outages_by_now(&self, key: &TableKey) -> Result<Vec<Outage>, StoreError> {
+        self.heartbeat(self.now().await?).await?;
+        self.outages_of(key).await
+    }
+
     /// Whether the store works.
     ///
     /// # Errors

@@ -10,9 +10,11 @@ use std::time::Duration;
 use common::faulty::Faulty;
 use common::*;
 use rules::event::By;
-use rules::{Action, Deck, Event, Millis};
+use rules::{Action, Deck, Event, Millis, Refusal};
 use tables::clocks::{credit_outages, run};
-use tables::{Clock, Dealer, MemoryStore, Message, Outage, Settings, Store, TableKey, Tables, Watcher};
+use tables::{
+    Clock, Dealer, MemoryStore, Message, Outage, PlayError, Settings, Store, TableKey, Tables, Watcher,
+};
 use tokio::sync::watch;
 use tokio::task::JoinHandle;
 use tokio::time::{sleep, timeout};
@@ -261,6 +263,36 @@ async fn r8_4_a_table_that_cannot_be_credited_is_credited_before_its_time_out() 
     assert_eq!(deadline(&table), before + Millis::seconds(90));
     assert!(table.running_hand().is_some(), "no time-out came before");
     assert!(clock.now() < before + Millis::seconds(90));
+}
+
+#[tokio::test]
+async fn r8_4_nobody_is_too_late_while_an_outage_is_not_yet_given_back() {
+    let (clock, memory) = manual();
+    let store = Faulty::new(memory);
+    let tables = tables(store.clone());
+    let key = dealt(&tables, &clock, 1).await;
+    let table = tables.read(&key).await.unwrap();
+    let before = deadline(&table);
+    clock.advance(Millis::seconds(90));
+    let late = tables.decide_turn(&key, act(&table, Action::Call), clock.now()).await;
+    assert!(matches!(late, Err(PlayError::Refused { refusal: Refusal::ClockRanOut { .. }, .. })), "{late:?}");
+    // The store was away for most of that time, and no heartbeat has noted it so far.
+    let absence = Outage { from: clock.now() - Millis::seconds(80), to: clock.now() };
+    *store.absence.lock().unwrap() = Some(absence);
+    let told = tables.read_turn(&key, clock.now()).await.unwrap();
+    assert_eq!(deadline(&told), before + Millis::seconds(80), "who asks is told of no clock that ran out");
+    tables.decide_turn(&key, act(&table, Action::Call), clock.now()).await.expect("in time");
+
+    let table = tables.read(&key).await.unwrap();
+    clock.advance(Millis::seconds(60));
+    *store.absence.lock().unwrap() =
+        Some(Outage { from: clock.now() - Millis::seconds(50), to: clock.now() });
+    tables.decide_turn(&key, act(&table, Action::Check), clock.now()).await.expect("in time");
+    let table = tables.read(&key).await.unwrap();
+    assert!(table.running_hand().is_some());
+    clock.advance(Millis::seconds(60));
+    let late = tables.decide_turn(&key, act(&table, Action::Check), clock.now()).await;
+    assert!(matches!(late, Err(PlayError::Refused { refusal: Refusal::ClockRanOut { .. }, .. })), "{late:?}");
 }
 
 #[tokio::test(start_paused = true)]

@@ -154,3 +154,34 @@ async fn r8_4_while_redis_was_away_no_clock_ran() {
     assert!(waited <= Duration::from_millis(17_500), "after {waited:?}");
     drop((one, two));
 }
+
+/// Nobody but the player himself is there when Redis comes back: no clock runs that would note its absence first.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn r8_4_who_acts_first_after_an_absence_of_redis_is_not_too_late() {
+    let mut installation = Installation::single();
+    let store = open(keeping(installation.config())).await;
+    let tables = Tables::new(Arc::clone(&store) as Arc<dyn Store>, Arc::new(OsDealer), Settings::default());
+    let key = table(&tables, 1, 2000).await;
+    let start = Ask::StartHand { deck: Box::new(rules::Deck::ordered()), draw: 0 };
+    tokio::time::sleep(Duration::from_millis(3100)).await;
+    tables.ask(&key, None, None, start, &|_, _| Vec::new()).await.unwrap();
+    store.heartbeat(store.now().await.unwrap()).await.unwrap();
+    installation.servers[0].kill();
+    tokio::time::sleep(Duration::from_millis(4000)).await;
+    installation.servers[0].restart();
+    let started = Instant::now();
+    let asked = loop {
+        match tables.read(&key).await {
+            Ok(table) => break table,
+            Err(error) => assert!(started.elapsed() < Duration::from_secs(10), "{error}"),
+        }
+        tokio::time::sleep(Duration::from_millis(20)).await;
+    };
+    let prompt = asked.running_hand().and_then(|hand| hand.prompt).expect("somebody is asked");
+    let now = store.now().await.unwrap();
+    assert!(prompt.bank_until + asked.config.clocks.grace < now, "by the clock alone it is over");
+    let seat = prompt.seats.iter().next().unwrap();
+    let (player, hand) = (asked.seat(seat).unwrap().player.clone(), asked.hands);
+    let fold = Ask::Act { player, hand, turn: prompt.turn, action: rules::Action::Fold };
+    tables.decide_turn(&key, fold, now).await.expect("the time that Redis was away does not count");
+}

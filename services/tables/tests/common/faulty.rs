@@ -40,6 +40,9 @@ pub struct Faulty {
     pub deaf: AtomicU32,
     /// The last heartbeat.
     pub beat: AtomicU64,
+    /// An absence that the next heartbeat notes, and those that are noted.
+    pub absence: Mutex<Option<Outage>>,
+    noted: Mutex<Vec<Outage>>,
 }
 
 impl Faulty {
@@ -52,6 +55,8 @@ impl Faulty {
             commits: AtomicU32::new(0),
             deaf: AtomicU32::new(0),
             beat: AtomicU64::new(0),
+            absence: Mutex::default(),
+            noted: Mutex::default(),
         })
     }
 
@@ -151,11 +156,14 @@ impl Store for Faulty {
 
     async fn heartbeat(&self, now: Millis) -> Result<(), StoreError> {
         self.beat.store(now.0, Ordering::SeqCst);
+        self.noted.lock().unwrap().extend(self.absence.lock().unwrap().take());
         self.inner.heartbeat(now).await
     }
 
     async fn outages(&self) -> Result<Vec<Outage>, StoreError> {
-        self.inner.outages().await
+        let mut outages = self.inner.outages().await?;
+        outages.extend(self.noted.lock().unwrap().iter());
+        Ok(outages)
     }
 
     async fn check(&self) -> Result<(), StoreError> {
