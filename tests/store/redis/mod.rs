@@ -9,6 +9,7 @@ mod proxy;
 mod servers;
 mod slots;
 mod start;
+mod takeover;
 mod unknown;
 
 use std::sync::Arc;

@@ -145,6 +145,39 @@ pub fn until(what: &str, mut happened: impl FnMut() -> bool) {
     }
 }
 
+fn cluster_nodes(count: usize) -> Vec<Server> {
+    let settings = [
+        "--appendonly",
+        "yes",
+        "--cluster-enabled",
+        "yes",
+        "--cluster-node-timeout",
+        "2000",
+        "--repl-diskless-sync-delay",
+        "0",
+    ];
+    (0..count).map(|_| Server::with(&settings)).collect()
+}
+
+/// Makes a cluster of the servers; the first three share the slots.
+fn join_up(servers: &[Server]) {
+    for (server, (first, last)) in servers.iter().zip([(0, 5460), (5461, 10_922), (10_923, 16_383)]) {
+        let (first, last) = (first.to_string(), last.to_string());
+        let _: Value = server.ask(&["CLUSTER", "ADDSLOTSRANGE", &first, &last]);
+    }
+    for server in &servers[1..] {
+        let port = server.port.to_string();
+        let _: Value = servers[0].ask(&["CLUSTER", "MEET", "127.0.0.1", &port]);
+    }
+    let all = format!("cluster_known_nodes:{}\r\n", servers.len());
+    for server in servers {
+        until("the cluster stands", || {
+            let info: String = server.ask(&["CLUSTER", "INFO"]);
+            info.contains("cluster_state:ok") && info.contains(&all)
+        });
+    }
+}
+
 /// What a test has of Redis.
 pub struct Installation {
     /// The servers that have tables, a primary first.
@@ -199,29 +232,32 @@ impl Installation {
 
     /// Three primaries.
     pub fn cluster() -> Installation {
-        let node = || {
-            Server::with(&[
-                "--appendonly",
-                "yes",
-                "--cluster-enabled",
-                "yes",
-                "--cluster-node-timeout",
-                "2000",
-            ])
-        };
-        let servers = vec![node(), node(), node()];
-        for (server, (first, last)) in servers.iter().zip([(0, 5460), (5461, 10_922), (10_923, 16_383)]) {
-            let (first, last) = (first.to_string(), last.to_string());
-            let _: Value = server.ask(&["CLUSTER", "ADDSLOTSRANGE", &first, &last]);
+        let servers = cluster_nodes(3);
+        join_up(&servers);
+        let topology = Topology::Cluster(servers.iter().map(Server::endpoint).collect());
+        Installation { servers, _sentinels: Vec::new(), topology }
+    }
+
+    /// Three primaries, then a replica of each in the same order.
+    pub fn cluster_with_replicas() -> Installation {
+        let servers = cluster_nodes(6);
+        join_up(&servers);
+        let (primaries, replicas) = servers.split_at(3);
+        for (primary, replica) in primaries.iter().zip(replicas) {
+            let id: String = primary.ask(&["CLUSTER", "MYID"]);
+            let _: Value = replica.ask(&["CLUSTER", "REPLICATE", &id]);
         }
-        for server in &servers[1..] {
-            let port = server.port.to_string();
-            let _: Value = servers[0].ask(&["CLUSTER", "MEET", "127.0.0.1", &port]);
+        for primary in primaries {
+            until("the replica follows", || {
+                let info: String = primary.ask(&["INFO", "replication"]);
+                info.contains("connected_slaves:1") && info.contains("state=online")
+            });
         }
+        // Who does not know that they are replicas would not let them take over.
         for server in &servers {
-            until("the cluster stands", || {
-                let info: String = server.ask(&["CLUSTER", "INFO"]);
-                info.contains("cluster_state:ok") && info.contains("cluster_known_nodes:3")
+            until("everybody knows the replicas", || {
+                let nodes: String = server.ask(&["CLUSTER", "NODES"]);
+                nodes.lines().filter(|node| node.contains("slave")).count() == replicas.len()
             });
         }
         let topology = Topology::Cluster(servers.iter().map(Server::endpoint).collect());
