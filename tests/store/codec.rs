@@ -1,12 +1,13 @@
 //! Records: what is written is read back exactly, nothing secret lies in them, and whatever is not a record is an error.
 
+use fulcrum::store::codec::FORMAT;
 use fulcrum::store::{Codec, CodecError, SealError};
 use rules::event::Event;
 use rules::{Card, Table};
 use tables::{StoreError, TableKey, Token};
 
 use crate::events::events;
-use crate::fixtures::{self, codec, key, token};
+use crate::fixtures::{self, AT, codec, key, keys, token};
 use crate::play::{Dice, RandomGame};
 
 fn there_and_back(codec: &Codec, table: &Table) -> Table {
@@ -15,7 +16,7 @@ fn there_and_back(codec: &Codec, table: &Table) -> Table {
 }
 
 fn write_events(codec: &Codec, events: &[Event]) -> Vec<u8> {
-    codec.write_entry(&key(1), Some(token(73)), token(74), 42, events).unwrap()
+    codec.write_entry(&key(1), Some(token(73)), token(74), AT, 42, events).unwrap()
 }
 
 fn read_events(codec: &Codec, key: &TableKey, bytes: &[u8]) -> Result<Vec<Event>, CodecError> {
@@ -74,7 +75,8 @@ fn random_play_is_read_back_exactly() {
                 &there_and_back(&codec, &game.table),
                 &format!("seed {seed}, version {version}"),
             );
-            let bytes = codec.write_entry(&key(1), None, token(version), game.table.hands, &events).unwrap();
+            let bytes =
+                codec.write_entry(&key(1), None, token(version), AT, game.table.hands, &events).unwrap();
             let read = read_events(&codec, &key(1), &bytes).unwrap();
             assert!(read == events, "seed {seed}, version {version}: {events:?}\n{read:?}");
             // The events that were stored make the state that was stored.
@@ -92,7 +94,7 @@ fn random_play_is_read_back_exactly() {
 fn settlements_and_requests_are_read_back_exactly() {
     let codec = codec();
     for (name, settlement) in fixtures::settlements() {
-        let bytes = codec.write_settlement(&settlement);
+        let bytes = codec.write_settlement(&settlement).unwrap();
         assert_eq!(codec.read_settlement(&key(1).operator, &bytes).unwrap(), settlement, "{name}");
     }
     let request = fixtures::request();
@@ -213,7 +215,7 @@ fn records(codec: &Codec) -> Vec<Vec<u8>> {
         codec.write_request(&key(1).operator, &fixtures::request()).unwrap(),
     ];
     records.extend(events().into_iter().map(|(_, event)| write_events(codec, &[event])));
-    records.extend(fixtures::settlements().iter().map(|(_, s)| codec.write_settlement(s)));
+    records.extend(fixtures::settlements().iter().map(|(_, s)| codec.write_settlement(s).unwrap()));
     records
 }
 
@@ -275,14 +277,34 @@ fn well_framed_nonsense_never_panics() {
 #[test]
 fn a_record_of_a_later_format_is_not_called_corrupt() {
     let codec = codec();
+    let (newest, later) = (FORMAT as u8, FORMAT as u8 + 1);
     for record in records(&codec) {
         let mut record = without_check(&record).to_vec();
-        assert_eq!(record[..2], [8, 1], "the format is the first field");
-        record[1] = 2;
+        assert_eq!(record[..2], [8, newest], "the format is the first field");
+        record[1] = later;
         let error = codec.read_table(&key(1), &framed(&record)).unwrap_err();
-        assert_eq!(error, CodecError::UnknownFormat(2));
+        assert_eq!(error, CodecError::UnknownFormat(later.into()));
         assert!(matches!(error.into(), StoreError::Unavailable(_)));
     }
+}
+
+/// What an older version of the service wrote is read, and what this one wrote is not read by an older one.
+#[test]
+fn older_records_are_read_and_newer_ones_left_alone() {
+    let (old, new) = (Codec::knowing(keys(), 1), codec());
+    for record in records(&old) {
+        assert_eq!(record[..2], [8, 1]);
+        assert_eq!(read_all(&new, &record), read_all(&old, &record));
+    }
+    for record in records(&new) {
+        assert_eq!(read_all(&old, &record), [false; 4]);
+        assert_eq!(old.read_table(&key(1), &record).unwrap_err(), CodecError::UnknownFormat(FORMAT));
+    }
+    let entry = |codec: &Codec| {
+        let bytes = write_events(codec, &[events().remove(0).1]);
+        new.read_entry(&key(1), &bytes).unwrap()
+    };
+    assert_eq!((entry(&old).at, entry(&new).at), (None, Some(AT)));
 }
 
 #[test]
@@ -334,6 +356,6 @@ fn what_cannot_be_is_refused_by_field() {
 #[test]
 fn an_entry_without_events_is_no_entry() {
     let codec = codec();
-    let none = codec.write_entry(&key(1), None, Token { version: 1, nonce: 1 }, 0, &[]).unwrap();
+    let none = codec.write_entry(&key(1), None, Token { version: 1, nonce: 1 }, AT, 0, &[]).unwrap();
     assert_eq!(codec.read_entry(&key(1), &none).unwrap_err(), CodecError::Missing("EntryRecord.events"));
 }

@@ -5,6 +5,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
+use fulcrum::store::codec::FORMAT;
 use fulcrum::store::{EmbeddedSettings, EmbeddedStore, Keyring, OpenError};
 use redb::{Database, TableDefinition};
 use rules::Millis;
@@ -143,14 +144,49 @@ fn what_is_no_store_is_refused_and_left_alone() {
 fn a_store_of_a_later_layout_is_refused() {
     let (_folder, path) = folder();
     drop(open(&path));
-    let database = Database::open(&path).unwrap();
+    for number in ["format", "layout"] {
+        edit_meta(&path, |meta| {
+            meta.insert(number, 9).unwrap();
+        });
+        let error = refusal(open_with(&path, TEST_KEY));
+        assert!(matches!(error, OpenError::OtherVersion { .. }), "{error}");
+        assert!(error.to_string().contains(&format!("{number} 9")), "{error}");
+    }
+}
+
+fn edit_meta(path: &Path, edit: impl FnOnce(&mut redb::Table<'_, &'static str, u64>)) {
+    let database = Database::open(path).unwrap();
     let transaction = database.begin_write().unwrap();
-    let meta: TableDefinition<'_, &str, u64> = TableDefinition::new("meta");
-    transaction.open_table(meta).unwrap().insert("layout", 2).unwrap();
+    let meta: TableDefinition<'static, &'static str, u64> = TableDefinition::new("meta");
+    edit(&mut transaction.open_table(meta).unwrap());
     transaction.commit().unwrap();
-    drop(database);
-    let error = refusal(open_with(&path, TEST_KEY));
-    assert!(matches!(error, OpenError::OtherVersion { .. }), "{error}");
+}
+
+/// A file goes on in the format that it has until somebody raises it: so that the version before can have it back.
+#[tokio::test]
+async fn a_file_keeps_its_format_until_it_is_raised() {
+    let (_folder, path) = folder();
+    let mut chain = Chain::new(key(1), 6);
+    assert_eq!(open(&path).format().unwrap(), FORMAT, "a new file has the newest");
+    edit_meta(&path, |meta| {
+        meta.remove("format").unwrap();
+    });
+    {
+        let store = open(&path);
+        assert_eq!(store.format().unwrap(), 1);
+        play(&store, &mut chain, 10).await;
+        assert_eq!(store.raise_format(FORMAT).unwrap(), 1);
+        assert_eq!(store.raise_format(FORMAT).unwrap(), FORMAT);
+        assert!(store.raise_format(1).is_err() && store.raise_format(FORMAT + 1).is_err());
+        play(&store, &mut chain, 10).await;
+    }
+    let store = open(&path);
+    assert_eq!(store.format().unwrap(), FORMAT);
+    play(&store, &mut chain, 10).await;
+    check_whole(&store, &key(1)).await;
+    let times = store.history(&key(1), 0, 100).await.unwrap().entries;
+    let times: Vec<bool> = times.iter().map(|entry| entry.at.is_some()).collect();
+    assert_eq!(times, [[false; 10].as_slice(), &[true; 20]].concat());
 }
 
 /// Whether the file opens and everything in it can be read.

@@ -16,7 +16,7 @@ use tables::{ManualClock, Outage, Settlement, SettlementBody, SettlementFilter, 
 
 use crate::chain::Chain;
 use crate::events::events;
-use crate::fixtures::{self, codec, key, keys, token};
+use crate::fixtures::{self, AT, codec, key, keys, token};
 
 /// Set to write the files of this format that are not there yet. Files that are there are never changed.
 const WRITE: &str = "FULCRUM_WRITE_GOLDEN";
@@ -33,17 +33,17 @@ fn records() -> BTreeMap<String, Vec<u8>> {
     let request = codec.write_request(&key(1).operator, &fixtures::request()).unwrap();
     records.insert("request.bin".to_owned(), request);
     for (name, event) in events() {
-        let entry = codec.write_entry(&key(1), Some(token(73)), token(74), 42, &[event]).unwrap();
+        let entry = codec.write_entry(&key(1), Some(token(73)), token(74), AT, 42, &[event]).unwrap();
         records.insert(format!("event-{name}.bin"), entry);
     }
     for (name, settlement) in fixtures::settlements() {
-        records.insert(format!("settlement-{name}.bin"), codec.write_settlement(&settlement));
+        records.insert(format!("settlement-{name}.bin"), codec.write_settlement(&settlement).unwrap());
     }
     records
 }
 
-/// Whether a record is what the fixture of its name says.
-fn check(name: &str, bytes: &[u8]) {
+/// Whether a record of this format is what the fixture of its name says.
+fn check(format: u32, name: &str, bytes: &[u8]) {
     let codec = codec();
     let stem = name.strip_suffix(".bin").unwrap_or(name);
     if let Some(event) = stem.strip_prefix("event-") {
@@ -51,6 +51,7 @@ fn check(name: &str, bytes: &[u8]) {
         let entry = codec.read_entry(&key(1), bytes).expect(name);
         assert!(*entry.events == [expected], "{name}: {:?}", entry.events);
         assert_eq!((entry.token, entry.previous), (token(74), Some(token(73))), "{name}");
+        assert_eq!(entry.at, (format > 1).then_some(AT), "{name}");
     } else if let Some(body) = stem.strip_prefix("settlement-") {
         let expected = fixtures::settlements().into_iter().find(|(other, _)| *other == body).expect(name).1;
         assert_eq!(codec.read_settlement(&key(1).operator, bytes).expect(name), expected, "{name}");
@@ -75,7 +76,7 @@ fn records_of_every_format_still_load() {
         let files = fs::read_dir(&folder).unwrap_or_else(|_| panic!("no golden files of format {format}"));
         let names: Vec<String> = files.map(|file| file.unwrap().file_name().into_string().unwrap()).collect();
         for name in &names {
-            check(name, &fs::read(folder.join(name)).unwrap());
+            check(format, name, &fs::read(folder.join(name)).unwrap());
         }
         if format == FORMAT {
             for name in records().keys() {

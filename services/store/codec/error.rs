@@ -17,6 +17,38 @@ pub enum CodecError {
     /// A later version of the service wrote the record.
     #[error("the record has format {0}, which this version does not know")]
     UnknownFormat(u32),
+    /// The installation has moved on to a format that this version does not know.
+    #[error(
+        "the installation's records have format {installed}, and this version knows them up to {known}: replace it by \
+         the newer one"
+    )]
+    Outdated {
+        /// The installation's format.
+        installed: u32,
+        /// The newest that this version knows.
+        known: u32,
+    },
+    /// Somebody wants to go back to an earlier format.
+    #[error(
+        "the installation is at format {present}, and cannot go back to {to}: newer records may be there already"
+    )]
+    Lowered {
+        /// The installation's format.
+        present: u32,
+        /// What was asked for.
+        to: u32,
+    },
+    /// What is to be written came with a later format than the installation's.
+    #[error(
+        "this can be stored from format {needed} on, and the installation is at format {written}: once every server \
+         is of this version, run `fulcrum store migrate`"
+    )]
+    NeedsFormat {
+        /// The format that has it.
+        needed: u32,
+        /// The installation's.
+        written: u32,
+    },
     /// A field that every record has is not there.
     #[error("{0} is missing")]
     Missing(&'static str),
@@ -33,9 +65,11 @@ impl From<CodecError> for StoreError {
         let text = error.to_string();
         match error {
             // In a rolling upgrade a newer process wrote it: this one steps back, it must not call the record broken.
-            CodecError::UnknownFormat(_) | CodecError::Seal(SealError::NoEntropy) => {
-                StoreError::Unavailable(text)
-            }
+            CodecError::UnknownFormat(_)
+            | CodecError::Outdated { .. }
+            | CodecError::NeedsFormat { .. }
+            | CodecError::Lowered { .. }
+            | CodecError::Seal(SealError::NoEntropy) => StoreError::Unavailable(text),
             CodecError::Seal(SealError::UnknownKey(_)) => StoreError::KeyUnavailable(text),
             // The store checks its keys when it is opened: a right key that does not open means changed bytes.
             CodecError::Seal(SealError::DoesNotOpen(_))

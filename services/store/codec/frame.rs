@@ -7,7 +7,8 @@
 use prost::Message;
 use sha2::{Digest, Sha256};
 
-use super::{CodecError, FORMAT};
+use super::CodecError;
+use super::format::Formats;
 use crate::pb::store_v1 as wire;
 
 const CHECK_LEN: usize = 8;
@@ -21,16 +22,13 @@ pub(super) fn close(record: &impl Message) -> Vec<u8> {
 }
 
 /// The record that was stored, if it is whole and of a format that is known.
-pub(super) fn open<M: Message + Default>(bytes: &[u8]) -> Result<M, CodecError> {
+pub(super) fn open<M: Message + Default>(bytes: &[u8], formats: &Formats) -> Result<M, CodecError> {
     let (record, found) = bytes.split_last_chunk::<CHECK_LEN>().ok_or(CodecError::Damaged)?;
     if check(record) != *found {
         return Err(CodecError::Damaged);
     }
-    match wire::AnyRecord::decode(record)?.format {
-        FORMAT => Ok(M::decode(record)?),
-        0 => Err(CodecError::Missing("format")),
-        later => Err(CodecError::UnknownFormat(later)),
-    }
+    formats.check_known(wire::AnyRecord::decode(record)?.format)?;
+    Ok(M::decode(record)?)
 }
 
 fn check(record: &[u8]) -> [u8; CHECK_LEN] {

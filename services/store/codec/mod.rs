@@ -1,13 +1,14 @@
 //! Records: what a store keeps, exactly as the rules and the tables have it, with everything secret sealed.
 //!
 //! Reading is strict: a record that is damaged, misses something or holds what cannot be is an error and never a guess.
-//! Each record begins with its format; how a new format comes in is told in `tests/golden/README.md`.
+//! Each record begins with its format (`format.rs`); how a new format comes in is told in `tests/golden/README.md`.
 
 mod accepted;
 mod config;
 mod error;
 mod event;
 mod field;
+mod format;
 mod frame;
 mod hand;
 mod player;
@@ -20,32 +21,75 @@ mod words;
 
 use std::sync::Arc;
 
+use rules::Millis;
 use rules::event::Event;
 use rules::table::Table;
 use tables::{Entry, OperatorId, RequestId, RequestRecord, Settlement, TableKey, Token};
 
 pub use error::CodecError;
+pub use format::{FIRST_FORMAT, FORMAT};
 
 use self::field::Field;
+use self::format::Formats;
 use self::scope::Scope;
 use crate::pb::store_v1 as wire;
 use crate::store::keyring::Keyring;
 use crate::store::seal::{Place, Purpose};
 
-/// The format of all records that are written.
-pub const FORMAT: u32 = 1;
-
 /// Writes and reads records with the keys of one store.
 #[derive(Clone, Debug)]
 pub struct Codec {
     keys: Arc<Keyring>,
+    formats: Arc<Formats>,
 }
 
 impl Codec {
-    /// A codec that seals and opens with these keys.
+    /// A codec that seals and opens with these keys. It writes the newest format until a store says otherwise.
     #[must_use]
     pub fn new(keys: Arc<Keyring>) -> Codec {
-        Codec { keys }
+        Codec::knowing(keys, FORMAT)
+    }
+
+    /// A codec as a version of the service has it that knows the formats up to this one: for tests of roll-outs.
+    #[must_use]
+    pub fn knowing(keys: Arc<Keyring>, newest: u32) -> Codec {
+        Codec { keys, formats: Arc::new(Formats::up_to(newest)) }
+    }
+
+    /// The newest format that it reads.
+    #[must_use]
+    pub fn newest_format(&self) -> u32 {
+        self.formats.newest()
+    }
+
+    /// The format that it writes.
+    ///
+    /// # Errors
+    /// [`CodecError::Outdated`]
+    pub fn written_format(&self) -> Result<u32, CodecError> {
+        self.formats.written()
+    }
+
+    /// Whether an installation that is at a format may be raised to another one by this version.
+    pub(super) fn check_raise(&self, present: u32, to: u32) -> Result<(), CodecError> {
+        let known = self.newest_format();
+        if to > known || present > known {
+            return Err(CodecError::Outdated { installed: to.max(present), known });
+        }
+        if to < present {
+            return Err(CodecError::Lowered { present, to });
+        }
+        Ok(())
+    }
+
+    /// Writes the installation's format, as found when the store is opened.
+    pub(super) fn begin_with(&self, installed: u32) {
+        self.formats.begin(installed);
+    }
+
+    /// Follows the installation's format, which only rises; gives whether it has.
+    pub(super) fn follow(&self, installed: u32) -> bool {
+        self.formats.follow(installed)
     }
 
     /// The keys.
@@ -58,12 +102,17 @@ impl Codec {
         Scope { keys: &self.keys, table }
     }
 
+    fn open<M: prost::Message + Default>(&self, bytes: &[u8]) -> Result<M, CodecError> {
+        frame::open(bytes, &self.formats)
+    }
+
     /// The record of a table's state.
     ///
     /// # Errors
-    /// [`CodecError::Seal`]
+    /// [`CodecError::Seal`], and what [`Codec::written_format`] says.
     pub fn write_table(&self, key: &TableKey, table: &Table) -> Result<Vec<u8>, CodecError> {
-        let record = wire::TableRecord { format: FORMAT, table: Some(table::put(table, self.scope(key))?) };
+        let format = self.written_format()?;
+        let record = wire::TableRecord { format, table: Some(table::put(table, self.scope(key))?) };
         Ok(frame::close(&record))
     }
 
@@ -72,32 +121,37 @@ impl Codec {
     /// # Errors
     /// [`CodecError`]
     pub fn read_table(&self, key: &TableKey, bytes: &[u8]) -> Result<Table, CodecError> {
-        let record: wire::TableRecord = frame::open(bytes)?;
+        let record: wire::TableRecord = self.open(bytes)?;
         let table = record.table.ok_or(CodecError::Missing("TableRecord.table"))?;
         table::take(table, self.scope(key))
     }
 
     /// The record of a commit's events. `hand` is how many hands had begun at the table after it, `previous` names the
-    /// commit before it.
+    /// commit before it, `at` is its time by the store's clock.
     ///
     /// # Errors
-    /// [`CodecError::Seal`]
+    /// [`CodecError::Seal`], [`CodecError::NeedsFormat`], and what [`Codec::written_format`] says.
     pub fn write_entry(
         &self,
         key: &TableKey,
         previous: Option<Token>,
         token: Token,
+        at: Millis,
         hand: u64,
         events: &[Event],
     ) -> Result<Vec<u8>, CodecError> {
-        let scope = self.scope(key);
-        let events = events.iter().map(|event| event::put(event, hand, scope));
+        let (format, scope) = (self.written_format()?, self.scope(key));
+        let events = events.iter().map(|event| {
+            format::require(format, format::of_event(event))?;
+            event::put(event, hand, scope)
+        });
         let record = wire::EntryRecord {
-            format: FORMAT,
+            format,
             token: Some(put_token(token)),
             previous: previous.map(put_token),
             hand,
             events: events.collect::<Result<_, _>>()?,
+            at: (format >= format::ENTRY_TIME).then_some(at.0),
         };
         Ok(frame::close(&record))
     }
@@ -107,7 +161,7 @@ impl Codec {
     /// # Errors
     /// [`CodecError`]
     pub fn read_entry(&self, key: &TableKey, bytes: &[u8]) -> Result<Entry, CodecError> {
-        let record: wire::EntryRecord = frame::open(bytes)?;
+        let record: wire::EntryRecord = self.open(bytes)?;
         let token = record.token.ok_or(CodecError::Missing("EntryRecord.token"))?;
         let scope = self.scope(key);
         let hand = record.hand;
@@ -118,13 +172,18 @@ impl Codec {
             return Err(CodecError::Missing("EntryRecord.events"));
         }
         let (token, previous) = (take_token(token), record.previous.map(take_token));
-        Ok(Entry { version: token.version, token, previous, events: events.into() })
+        let at = record.at.map(Millis);
+        Ok(Entry { version: token.version, token, previous, at, events: events.into() })
     }
 
     /// The record of a settlement.
-    #[must_use]
-    pub fn write_settlement(&self, settlement: &Settlement) -> Vec<u8> {
-        frame::close(&settlement::put(settlement))
+    ///
+    /// # Errors
+    /// [`CodecError::NeedsFormat`], and what [`Codec::written_format`] says.
+    pub fn write_settlement(&self, settlement: &Settlement) -> Result<Vec<u8>, CodecError> {
+        let format = self.written_format()?;
+        format::require(format, format::of_settlement(settlement))?;
+        Ok(frame::close(&settlement::put(settlement, format)))
     }
 
     /// Reads a settlement of this operator.
@@ -132,13 +191,13 @@ impl Codec {
     /// # Errors
     /// [`CodecError`]
     pub fn read_settlement(&self, operator: &OperatorId, bytes: &[u8]) -> Result<Settlement, CodecError> {
-        settlement::take(frame::open(bytes)?, operator)
+        settlement::take(self.open(bytes)?, operator)
     }
 
     /// The record of a request that was done.
     ///
     /// # Errors
-    /// [`CodecError::Seal`]
+    /// [`CodecError::Seal`], and what [`Codec::written_format`] says.
     pub fn write_request(
         &self,
         operator: &OperatorId,
@@ -147,7 +206,7 @@ impl Codec {
         let RequestRecord { id, payload, answer, at } = request;
         let answer = self.keys.seal(&answer_place(operator, id), answer)?;
         let record = wire::RequestRecord {
-            format: FORMAT,
+            format: self.written_format()?,
             payload: payload.put(),
             answer: Some(scope::to_wire(answer)),
             at: at.put(),
@@ -165,7 +224,7 @@ impl Codec {
         id: &RequestId,
         bytes: &[u8],
     ) -> Result<RequestRecord, CodecError> {
-        let record: wire::RequestRecord = frame::open(bytes)?;
+        let record: wire::RequestRecord = self.open(bytes)?;
         let answer = record.answer.ok_or(CodecError::Missing("RequestRecord.answer"))?;
         let answer = scope::from_wire(answer);
         let mut answer = self.keys.open(&answer_place(operator, id), &answer)?;

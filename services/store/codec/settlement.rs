@@ -4,8 +4,8 @@ use rules::player::PlayerId;
 use rules::{Chips, SeatNo};
 use tables::{OperatorId, Settlement, SettlementBody, TableId, TableKey};
 
+use super::CodecError;
 use super::field::{Field, Record};
-use super::{CodecError, FORMAT};
 use crate::pb::store_v1 as wire;
 use wire::settlement_record::Body;
 
@@ -70,11 +70,11 @@ fn take_body(body: Body) -> Result<SettlementBody, CodecError> {
     })
 }
 
-pub(super) fn put(settlement: &Settlement) -> wire::SettlementRecord {
+pub(super) fn put(settlement: &Settlement, format: u32) -> wire::SettlementRecord {
     let Settlement { id, ordinal, kind, key, at, version, currency, game, limit, config_version, body } =
         settlement;
     wire::SettlementRecord {
-        format: FORMAT,
+        format,
         id: id.put(),
         ordinal: ordinal.put(),
         kind: kind.put(),

@@ -35,7 +35,7 @@ use self::fault::Fault;
 use self::read::Reader;
 use self::recent::Recent;
 use self::writer::{Health, Job, Writer};
-use super::codec::Codec;
+use super::codec::{Codec, CodecError};
 use super::keyring::Keyring;
 
 /// How a store is opened.
@@ -91,12 +91,35 @@ impl EmbeddedStore {
 
     fn start(database: Database, settings: EmbeddedSettings) -> Result<EmbeddedStore, OpenError> {
         let EmbeddedSettings { path, keys, history, clock, .. } = settings;
-        opening::prepare(&database, &path, &keys, clock.now())?;
-        let reader = Arc::new(Reader { database, codec: Codec::new(keys), recent: Recent::default() });
+        let codec = Codec::new(keys);
+        let format = opening::prepare(&database, &path, &codec, clock.now())?;
+        codec.begin_with(format);
+        let reader = Arc::new(Reader { database, codec, recent: Recent::default() });
         let health = Health::default();
         let writer = Writer::start(Arc::clone(&reader), Arc::clone(&clock), history.max(1), health.clone())
             .map_err(|source| OpenError::File { path, source })?;
         Ok(EmbeddedStore { writer, reader, clock, health })
+    }
+
+    /// The format of the records that are written.
+    ///
+    /// # Errors
+    /// [`StoreError`]
+    pub fn format(&self) -> Result<u32, StoreError> {
+        Ok(self.reader.codec.written_format()?)
+    }
+
+    /// Raises the format of the records that are written from now on, and gives what it was before. Versions of the
+    /// service that do not know it cannot open the file any more.
+    ///
+    /// # Errors
+    /// [`StoreError::Unavailable`] if this version does not know that format, or the file is beyond it.
+    pub fn raise_format(&self, to: u32) -> Result<u32, StoreError> {
+        let (codec, present) = (&self.reader.codec, self.format()?);
+        codec.check_raise(present, to)?;
+        let before = self.look(|reader| opening::raise_format(&reader.database, to))?;
+        codec.follow(to);
+        Ok(before)
     }
 
     /// A short look into the file.
@@ -123,12 +146,13 @@ impl EmbeddedStore {
             let record = codec.write_request(&key.operator, &request)?;
             Ok::<_, StoreError>(PreparedRequest { id: request.id, payload: request.payload, record })
         });
+        let settlements = settlements.iter().map(|settlement| prepare_settlement(codec, settlement));
         Ok(Prepared {
             expected,
             record: codec.write_table(&key, &table)?,
-            entry: codec.write_entry(&key, expected, token, table.hands, &events)?,
+            entry: codec.write_entry(&key, expected, token, self.clock.now(), table.hands, &events)?,
             request: request.transpose()?,
-            settlements: settlements.iter().map(|settlement| prepare_settlement(codec, settlement)).collect(),
+            settlements: settlements.collect::<Result<_, _>>()?,
             due,
             not_before,
             stored: Stored { token, table },
@@ -137,13 +161,13 @@ impl EmbeddedStore {
     }
 }
 
-fn prepare_settlement(codec: &Codec, settlement: &Settlement) -> PreparedSettlement {
-    PreparedSettlement {
+fn prepare_settlement(codec: &Codec, settlement: &Settlement) -> Result<PreparedSettlement, CodecError> {
+    Ok(PreparedSettlement {
         id: settlement.id,
         hand: settlement.hand(),
         players: players(&settlement.body),
-        record: codec.write_settlement(settlement),
-    }
+        record: codec.write_settlement(settlement)?,
+    })
 }
 
 /// Whom a settlement is found by: everybody for whom [`Settlement::concerns`] says yes.

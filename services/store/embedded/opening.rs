@@ -11,10 +11,11 @@ use uuid::Uuid;
 
 use super::fault::Fault;
 use super::schema::{
-    CHECKPOINTS, DUE, EVENTS, HAND_SETTLEMENTS, KEY_CHECKS, LAYOUT, META, META_HEARTBEAT, META_LAYOUT,
-    OUTAGES, PLAYER_SETTLEMENTS, REQUEST_AGES, REQUESTS, SETTLEMENT_IDS, SETTLEMENTS, TABLE_SETTLEMENTS,
-    TABLES,
+    CHECKPOINTS, DUE, EVENTS, HAND_SETTLEMENTS, KEY_CHECKS, LAYOUT, META, META_FORMAT, META_HEARTBEAT,
+    META_LAYOUT, OUTAGES, PLAYER_SETTLEMENTS, REQUEST_AGES, REQUESTS, SETTLEMENT_IDS, SETTLEMENTS,
+    TABLE_SETTLEMENTS, TABLES,
 };
+use crate::store::codec::{Codec, FIRST_FORMAT};
 use crate::store::keyring::{Keyring, sync_folder};
 use crate::store::seal::{NONCE_LEN, Place, Purpose, SealError, Sealed};
 
@@ -133,13 +134,13 @@ fn explain(path: PathBuf, error: DatabaseError) -> OpenError {
     }
 }
 
-/// Checks what was found in the file and makes what is missing, in one transaction.
+/// Checks what was found in the file and makes what is missing, in one transaction. Gives the format of records to write.
 pub(super) fn prepare(
     database: &Database,
     path: &Path,
-    keys: &Keyring,
+    codec: &Codec,
     now: Millis,
-) -> Result<(), OpenError> {
+) -> Result<u32, OpenError> {
     let damaged = |fault: Fault| {
         let detail = match fault {
             Fault::File(error) => error.to_string(),
@@ -151,11 +152,12 @@ pub(super) fn prepare(
     let durable = transaction.set_durability(Durability::Immediate);
     debug_assert!(durable.is_ok(), "only savepoints stand against it");
     let first = Preparing { transaction: &transaction, path, damaged: &damaged };
-    first.layout()?;
-    first.keys(keys)?;
+    let format = first.layout(codec.newest_format())?;
+    first.keys(codec.keys())?;
     make_tables(&transaction).map_err(damaged)?;
     note_outage(&transaction, now).map_err(damaged)?;
-    transaction.commit().map_err(|error| damaged(error.into()))
+    transaction.commit().map_err(|error| damaged(error.into()))?;
+    Ok(format)
 }
 
 struct Preparing<'a> {
@@ -165,13 +167,19 @@ struct Preparing<'a> {
 }
 
 impl Preparing<'_> {
-    fn layout(&self) -> Result<(), OpenError> {
-        let found = layout(self.transaction).map_err(self.damaged)?;
-        if found == LAYOUT {
-            return Ok(());
+    /// Layout and format have to be known; gives the format, which is the newest in a new file.
+    fn layout(&self, newest: u32) -> Result<u32, OpenError> {
+        let (layout, format) = layout(self.transaction, newest).map_err(self.damaged)?;
+        let other = |detail| Err(OpenError::OtherVersion { path: self.path.to_owned(), detail });
+        if layout != LAYOUT {
+            return other(format!("layout {layout}, not {LAYOUT}"));
         }
-        let detail = format!("layout {found}, not {LAYOUT}");
-        Err(OpenError::OtherVersion { path: self.path.to_owned(), detail })
+        match u32::try_from(format) {
+            Ok(format) if format <= newest => Ok(format),
+            _ => {
+                other(format!("its records have format {format}, and this version knows them up to {newest}"))
+            }
+        }
     }
 
     /// Every key that ever sealed here has to be given, and has to be the right one.
@@ -198,17 +206,36 @@ fn check_place() -> Place<'static> {
     Place { operator: "", subject: Uuid::nil(), hand: 0, seat: 0, purpose: Purpose::Check }
 }
 
-/// The layout of the file; a new file gets ours.
-fn layout(transaction: &WriteTransaction) -> Result<u64, Fault> {
+/// The layout of the file and the format of its records; a new file gets ours.
+fn layout(transaction: &WriteTransaction, newest: u32) -> Result<(u64, u64), Fault> {
     let mut meta = transaction.open_table(META)?;
     let found = meta.get(META_LAYOUT)?.map(|layout| layout.value());
     match found {
-        Some(layout) => Ok(layout),
+        Some(layout) => {
+            let format = meta.get(META_FORMAT)?.map_or(FIRST_FORMAT.into(), |format| format.value());
+            Ok((layout, format))
+        }
         None => {
             meta.insert(META_LAYOUT, LAYOUT)?;
-            Ok(LAYOUT)
+            meta.insert(META_FORMAT, u64::from(newest))?;
+            Ok((LAYOUT, newest.into()))
         }
     }
+}
+
+/// Raises the format of the records that are written from now on, never lowers it; gives what it was.
+pub(super) fn raise_format(database: &Database, to: u32) -> Result<u32, Fault> {
+    let mut transaction = database.begin_write()?;
+    let durable = transaction.set_durability(Durability::Immediate);
+    debug_assert!(durable.is_ok(), "only savepoints stand against it");
+    let mut meta = transaction.open_table(META)?;
+    let before = meta.get(META_FORMAT)?.map_or(FIRST_FORMAT.into(), |format| format.value());
+    if u64::from(to) > before {
+        meta.insert(META_FORMAT, u64::from(to))?;
+    }
+    drop(meta);
+    transaction.commit()?;
+    u32::try_from(before).map_err(|_| Fault::corrupt("the format of the records"))
 }
 
 fn key_checks(transaction: &WriteTransaction) -> Result<Vec<Sealed>, Fault> {

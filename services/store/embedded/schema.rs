@@ -20,6 +20,8 @@ type Bytes = &'static [u8];
 pub(super) const META: Definition<&'static str, u64> = Definition::new("meta");
 /// In [`META`]: the layout.
 pub(super) const META_LAYOUT: &str = "layout";
+/// In [`META`]: the format of records that are written; in files that do not have it, the first one.
+pub(super) const META_FORMAT: &str = "format";
 /// In [`META`]: the last sign of life, ms since the epoch.
 pub(super) const META_HEARTBEAT: &str = "heartbeat";
 

@@ -9,6 +9,7 @@ use super::fault::Fault;
 use super::keys::Place;
 use super::route::{Home, Kind};
 use super::script::{Answer, Arguments, Verdict, split_state};
+use crate::store::CodecError;
 
 /// A commit that comes to Redis later than this after it was sent is not done any more: whoever sent it has given up.
 /// Shorter than the silence that counts as an outage, so that a time-out which Redis sat on during one is not applied
@@ -27,11 +28,13 @@ impl RedisStore {
             &commit.key,
             commit.expected,
             commit.token,
+            sent,
             commit.table.hands,
             &commit.events,
         )?;
         let request =
             commit.request.as_ref().map(|record| self.codec.write_request(&commit.key.operator, record));
+        let settlements = commit.settlements.iter().map(|s| Ok((s.id, self.codec.write_settlement(s)?)));
         let arguments = Arguments {
             keys: keys(&place, commit),
             expected: commit.expected,
@@ -47,7 +50,7 @@ impl RedisStore {
             keeps_state: commit.token.version.is_multiple_of(self.state_every()),
             request: request.transpose()?,
             request_kept: REQUEST_RETENTION.0,
-            settlements: commit.settlements.iter().map(|s| (s.id, self.codec.write_settlement(s))).collect(),
+            settlements: settlements.collect::<Result<_, CodecError>>()?,
         };
         self.listener.own(commit.token);
         let home = Home::Shard(place.shard);

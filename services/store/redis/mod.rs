@@ -9,6 +9,7 @@ mod config;
 mod doubts;
 mod durable;
 mod fault;
+mod formats;
 mod keys;
 mod link;
 mod listen;
@@ -37,6 +38,7 @@ use tables::{
 use uuid::Uuid;
 
 pub use config::{BadUrl, Durability, Endpoint, Login, Password, RedisConfig, Tls, Topology};
+pub use formats::Process;
 pub use startup::StartError;
 
 use self::doubts::Doubts;
@@ -245,6 +247,7 @@ impl Store for RedisStore {
     }
 
     async fn check(&self) -> Result<(), StoreError> {
+        self.codec.written_format()?;
         self.times().await.map(|_| ())
     }
 }

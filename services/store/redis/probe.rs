@@ -9,6 +9,7 @@ use uuid::Uuid;
 
 use super::RedisStore;
 use super::fault::Fault;
+use super::formats;
 use super::keys::{INSTALLATION, Shard};
 use super::node::Node;
 use super::route::{Home, Kind, Map};
@@ -100,7 +101,10 @@ impl RedisStore {
         get.arg(INSTALLATION).arg("shards").arg("check");
         let commands = [set("shards", shards.as_bytes()), set("check", &check), get];
         let reply = self.router.call(Home::Installation, &commands, Kind::Read).await;
-        let stored = reply.map_err(|fault| failed(fault.unavailable()))?.values.pop();
+        let mut values = reply.map_err(|fault| failed(fault.unavailable()))?.values;
+        let stored = values.pop();
+        // Who has set the number of shards has made the installation.
+        self.check_format(values.first() == Some(&Value::Int(1))).await?;
         let stored = stored.and_then(|value| value.into_sequence().ok()).unwrap_or_default();
         let number = stored.first().and_then(text).and_then(|text| text.parse().ok());
         let strange =
@@ -115,6 +119,22 @@ impl RedisStore {
             .and_then(script::bytes)
             .ok_or_else(|| strange("the key check is missing"))?;
         self.open_check(&check)
+    }
+
+    /// A new installation gets the newest format; of another one the format has to be known.
+    async fn check_format(&self, new: bool) -> Result<(), StartError> {
+        let failed = |error: StoreError| StartError::Unreachable(error.to_string());
+        let known = self.codec.newest_format();
+        if new {
+            let fixed = self.router.call(Home::Installation, &[formats::begin(known)], Kind::Read).await;
+            fixed.map_err(|fault| failed(fault.unavailable()))?;
+        }
+        let installed = self.format().await.map_err(failed)?;
+        if installed > known {
+            return Err(StartError::Format { installed, known });
+        }
+        self.codec.begin_with(installed);
+        Ok(())
     }
 
     /// Something sealed, so that a later process can try its keys: its name, the nonce and the rest.

@@ -91,6 +91,17 @@ pub enum StartError {
         /// As it is configured.
         configured: u16,
     },
+    /// A newer version of the service has moved the installation on.
+    #[error(
+        "the records of this installation have format {installed}, and this version of the service knows them up to \
+         {known}: start the newer version"
+    )]
+    Format {
+        /// The installation's format.
+        installed: u32,
+        /// The newest that this version knows.
+        known: u32,
+    },
     /// The keyring is another installation's.
     #[error("the keys that seal cards are not those of this installation: {0}")]
     Keys(String),

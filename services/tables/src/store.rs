@@ -112,6 +112,8 @@ pub struct Entry {
     pub token: Token,
     /// The commit that it follows; `None` if it opened the table.
     pub previous: Option<Token>,
+    /// When the store took it in, by its own clock, ms since the epoch; `None` in records of the first format.
+    pub at: Option<Millis>,
     /// What happened.
     pub events: Arc<[Event]>,
 }

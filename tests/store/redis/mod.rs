@@ -3,6 +3,7 @@
 mod absence;
 mod failover;
 mod feed;
+mod formats;
 mod laws;
 mod outages;
 mod proxy;

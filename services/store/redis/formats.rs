@@ -1,0 +1,100 @@
+//! The installation's format of records: found at the start, followed while the service runs, raised by an operator.
+
+use ::redis::{Cmd, Value, cmd};
+use tables::StoreError;
+use uuid::Uuid;
+
+use super::RedisStore;
+use super::fault::{Fault, strange};
+use super::keys::INSTALLATION;
+use super::route::{Home, Kind};
+use super::topology::text;
+use crate::store::codec::FIRST_FORMAT;
+
+/// The field of the installation that has it. Without the field it is the first one.
+const FIELD: &str = "format";
+
+/// Only upwards, whoever else raises it at the same moment.
+const RAISE: &str = "\
+local format = tonumber(redis.call('HGET', KEYS[1], ARGV[1]) or ARGV[3])
+if tonumber(ARGV[2]) > format then redis.call('HSET', KEYS[1], ARGV[1], ARGV[2]) end
+return format";
+
+/// A process that signed lately.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Process {
+    /// Its name, its own at each start.
+    pub id: Uuid,
+    /// The newest format that it knows.
+    pub knows: u32,
+}
+
+/// The read of the format.
+pub(super) fn get() -> Cmd {
+    let mut command = cmd("HGET");
+    command.arg(INSTALLATION).arg(FIELD);
+    command
+}
+
+/// Fixes the format of an installation that has just been made.
+pub(super) fn begin(format: u32) -> Cmd {
+    let mut command = cmd("HSETNX");
+    command.arg(INSTALLATION).arg(FIELD).arg(format);
+    command
+}
+
+/// The answer to [`get`].
+pub(super) fn read(answer: Option<&Value>) -> Result<u32, StoreError> {
+    match answer {
+        None | Some(Value::Nil) => Ok(FIRST_FORMAT),
+        Some(format) => text(format)
+            .and_then(|format| format.parse().ok())
+            .ok_or_else(|| strange("the format of the installation")),
+    }
+}
+
+/// Where a process signs with the newest format that it knows; gone with it. Versions that know only the first format do
+/// not sign here.
+pub(super) fn signature(process: Uuid) -> String {
+    format!("{{fulcrum}}:process:{process}")
+}
+
+impl RedisStore {
+    /// The installation's format, as Redis has it now.
+    ///
+    /// # Errors
+    /// [`StoreError`]
+    pub async fn format(&self) -> Result<u32, StoreError> {
+        let reply = self.router.call(Home::Installation, &[get()], Kind::Read).await;
+        read(reply.map_err(Fault::unavailable)?.values.first())
+    }
+
+    /// Raises the installation's format, and gives what it was before. Servers that run follow within about a second;
+    /// it can never be lowered, because records in the new one may be there at once.
+    ///
+    /// # Errors
+    /// [`StoreError::Unavailable`] if this version does not know that format, or the installation is beyond it.
+    pub async fn raise_format(&self, to: u32) -> Result<u32, StoreError> {
+        self.codec.check_raise(self.format().await?, to)?;
+        let mut raise = cmd("EVAL");
+        raise.arg(RAISE).arg(1).arg(INSTALLATION).arg(FIELD).arg(to).arg(FIRST_FORMAT);
+        let reply = self.router.call(Home::Installation, &[raise], Kind::Commit).await;
+        let reply = reply.map_err(Fault::of_commit)?;
+        let Some(Value::Int(before)) = reply.values.first() else {
+            return Err(strange("the raise of the format"));
+        };
+        self.follow(to);
+        u32::try_from(*before).map_err(|_| strange("the raise of the format"))
+    }
+
+    /// Writes the installation's format from now on; nothing at all once that is one which this version does not know.
+    pub(super) fn follow(&self, installed: u32) {
+        if !self.codec.follow(installed) {
+            return;
+        }
+        match self.codec.written_format() {
+            Ok(format) => tracing::info!(format, "records are written in a newer format from now on"),
+            Err(error) => tracing::error!(%error, "nothing can be written any more"),
+        }
+    }
+}
