@@ -5,6 +5,10 @@ mod bots;
 mod child;
 mod crash;
 mod demo;
+mod duplicates;
+#[path = "../service/harness/raw.rs"]
+#[allow(dead_code, reason = "the service's tests need more of it")]
+mod raw;
 mod redis;
 mod serve;
 #[path = "../store/redis/servers.rs"]

@@ -13,7 +13,8 @@ use crate::spectator::{connect, duel, open_table, read};
 
 const BUY_IN: i64 = 20_000;
 
-fn key_file(folder: &Path) -> PathBuf {
+/// A file with the key that several servers share.
+pub fn key_file(folder: &Path) -> PathBuf {
     use std::os::unix::fs::PermissionsExt;
     let path = folder.join("keys");
     std::fs::write(&path, format!("k1 {}\n", "5a".repeat(32))).unwrap();

@@ -72,15 +72,27 @@ impl Line {
         }
     }
 
+    /// The answer to a unary call, if it is not refused.
+    pub async fn answer(&mut self, path: &'static str, message: Vec<u8>) -> Result<Bytes, Status> {
+        self.client.ready().await.map_err(|error| Status::unavailable(error.to_string()))?;
+        let path = http::uri::PathAndQuery::from_static(path);
+        Ok(self.client.unary(self.request(message), path, Verbatim).await?.into_inner())
+    }
+
     /// The first message of what comes back, if the call is not refused.
     pub async fn first(&mut self, path: &str, message: Vec<u8>) -> Result<Bytes, Status> {
         self.client.ready().await.map_err(|error| Status::unavailable(error.to_string()))?;
+        let path = path.parse().expect("a path");
+        let mut stream =
+            self.client.server_streaming(self.request(message), path, Verbatim).await?.into_inner();
+        stream.message().await?.ok_or_else(|| Status::unknown("no message"))
+    }
+
+    fn request(&self, message: Vec<u8>) -> Request<Vec<u8>> {
         let mut request = Request::new(message);
         if let Some(token) = &self.token {
             request.metadata_mut().insert("authorization", token.parse().expect("a token of ASCII"));
         }
-        let path = path.parse().expect("a path");
-        let mut stream = self.client.server_streaming(request, path, Verbatim).await?.into_inner();
-        stream.message().await?.ok_or_else(|| Status::unknown("no message"))
+        request
     }
 }
