@@ -9,7 +9,7 @@
 --       9 not before, ms or ''    10 not after, ms or ''    11 channel    12 '1' if the entry keeps the state too
 --       13 request record or ''    14 how long it is kept, ms    15.. id and record of each settlement
 -- gives {code, time in µs[, record]}: 0 done · 1 another commit came first, the state or false · 2 too early ·
---       3 too late · 4 the request was done before, its record
+--       3 too late · 4 the request was done before, its record · 5 this very commit was done before
 --
 -- A key that does not exist makes the script wait while its slot moves between machines of a cluster. So calendar,
 -- outbox and index are made with the first table and never go, and play, which has no request record, never waits.
@@ -28,14 +28,14 @@ if A[13] ~= '' then request = key() end
 
 local current = call('GETRANGE', K[1], 0, 15)
 -- Sent twice because the first answer was lost: it is done.
-if current == A[2] then return {0, now} end
+if current == A[2] then return {5, now} end
 if request then
   local done = call('GET', request)
   if done then return {4, now, done} end
 end
 if current ~= A[1] then
   local entry = call('XRANGE', K[2], A[5], A[5])[1]
-  if entry and entry[2][2] == A[2] then return {0, now} end
+  if entry and entry[2][2] == A[2] then return {5, now} end
   return {1, now, call('GET', K[1])}
 end
 if A[9] ~= '' and now < A[9] * 1000 then return {2, now} end

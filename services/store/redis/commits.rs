@@ -1,12 +1,14 @@
 //! Commits: records made, the script called, its answer read.
 
+use ::redis::Cmd;
 use rules::Millis;
 use tables::store::REQUEST_RETENTION;
 use tables::{Commit, Outcome, StoreError, Stored, TableKey};
 
 use super::RedisStore;
 use super::fault::Fault;
-use super::keys::Place;
+use super::fences::fence;
+use super::keys::{Place, Shard};
 use super::route::{Home, Kind};
 use super::script::{Answer, Arguments, Verdict, split_state};
 use crate::store::CodecError;
@@ -53,19 +55,35 @@ impl RedisStore {
             settlements: settlements.collect::<Result<_, CodecError>>()?,
         };
         self.listener.own(commit.token);
-        let home = Home::Shard(place.shard);
-        let reply = self.router.call(home, &[arguments.command()], Kind::Commit).await;
-        let mut reply = reply.map_err(|fault| self.failed(place.shard, fault))?;
-        let answer =
-            Answer::read(reply.values.pop()).map_err(|error| StoreError::Unknown(error.to_string()))?;
-        self.router.time.heard(&reply.from.endpoint, answer.now);
+        let outcome = self.send(commit, place.shard, arguments.command()).await;
+        if !matches!(outcome, Ok(Outcome::Committed { .. })) {
+            self.listener.disown(commit.token);
+        }
+        outcome
+    }
+
+    async fn send(&self, commit: &Commit, shard: Shard, command: Cmd) -> Result<Outcome, StoreError> {
+        let mut answer = self.call_script(shard, std::slice::from_ref(&command)).await?;
+        // What it rests on was written by somebody of whom it is not known whether replicas confirmed it to him.
+        if self.waits() && matches!(answer.verdict, Verdict::Before(_) | Verdict::DoneBefore) {
+            answer = self.call_script(shard, &[command, fence(shard)]).await?;
+        }
         self.outcome(commit, answer)
+    }
+
+    async fn call_script(&self, shard: Shard, commands: &[Cmd]) -> Result<Answer, StoreError> {
+        let reply = self.router.call(Home::Shard(shard), commands, Kind::Commit).await;
+        let reply = reply.map_err(Fault::of_commit)?;
+        let answer = Answer::read(reply.values.into_iter().next());
+        let answer = answer.map_err(|error| StoreError::Unknown(error.to_string()))?;
+        self.router.time.heard(&reply.from.endpoint, answer.now);
+        Ok(answer)
     }
 
     fn outcome(&self, commit: &Commit, answer: Answer) -> Result<Outcome, StoreError> {
         let now = Millis(answer.now / 1000);
         match answer.verdict {
-            Verdict::Done => Ok(Outcome::Committed { now }),
+            Verdict::Done | Verdict::DoneBefore => Ok(Outcome::Committed { now }),
             Verdict::Conflict(None) => Ok(Outcome::Conflict(None)),
             Verdict::Conflict(Some(state)) => {
                 Ok(Outcome::Conflict(Some(self.read_state(&commit.key, &state)?)))
@@ -102,13 +120,6 @@ impl RedisStore {
     /// The state is kept in history so often that the last of those that are kept is never far.
     pub(super) fn state_every(&self) -> u64 {
         (self.config.history as u64 / 4).clamp(1, 64)
-    }
-
-    fn failed(&self, shard: super::keys::Shard, fault: Fault) -> StoreError {
-        if matches!(fault, Fault::Unknown(_)) {
-            self.doubts.add(shard);
-        }
-        fault.of_commit()
     }
 }
 

@@ -57,8 +57,6 @@ struct Shared {
 struct Followed {
     ear: Arc<dyn Ear>,
     followers: usize,
-    /// The latest version heard of.
-    heard: u64,
 }
 
 /// Follows one table until it is dropped.
@@ -88,9 +86,12 @@ impl Shared {
         self.followed.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
+    fn ear(&self, key: &TableKey) -> Option<Arc<dyn Ear>> {
+        self.followed().get(key).map(|table| Arc::clone(&table.ear))
+    }
+
     fn missed(&self, key: &TableKey) {
-        let ear = self.followed().get(key).map(|table| Arc::clone(&table.ear));
-        if let Some(ear) = ear {
+        if let Some(ear) = self.ear(key) {
             ear.hear(key, Heard::Missed);
         }
     }
@@ -122,7 +123,7 @@ impl Listener {
     pub(super) async fn follow(&self, key: &TableKey, ear: &Arc<dyn Ear>) -> Following {
         {
             let mut followed = self.shared.followed();
-            let new = || Followed { ear: Arc::clone(ear), followers: 0, heard: 0 };
+            let new = || Followed { ear: Arc::clone(ear), followers: 0 };
             followed.entry(key.clone()).or_insert_with(new).followers += 1;
         }
         let follower =
@@ -150,6 +151,14 @@ impl Listener {
         {
             nonces.remove(&oldest);
         }
+    }
+
+    /// A commit of ours of which it is not certain that it was done: nobody publishes it here if it comes after all. If
+    /// it was told already, and passed over as our own, the next sweep finds that out.
+    pub(super) fn disown(&self, token: Token) {
+        let mut own = self.shared.own.lock().unwrap_or_else(PoisonError::into_inner);
+        own.0.remove(&token.nonce);
+        own.1.retain(|nonce| *nonce != token.nonce);
     }
 }
 
@@ -230,17 +239,9 @@ impl Task {
                 return self.shared.missed(&key);
             }
         };
-        let ear = {
-            let mut followed = self.shared.followed();
-            let Some(table) = followed.get_mut(&key) else {
-                return;
-            };
-            table.heard = table.heard.max(entry.version);
-            Arc::clone(&table.ear)
-        };
         let own =
             self.shared.own.lock().unwrap_or_else(PoisonError::into_inner).0.contains(&entry.token.nonce);
-        if !own {
+        if !own && let Some(ear) = self.shared.ear(&key) {
             ear.hear(&key, Heard::Commit(entry));
         }
     }
@@ -371,16 +372,10 @@ impl Task {
             let Ok(present) = <[u8; 8]>::try_from(&bytes[..]).map(u64::from_be_bytes) else {
                 continue;
             };
-            let missed = {
-                let mut followed = self.shared.followed();
-                followed.get_mut(key).is_some_and(|table| {
-                    let missed = table.heard < present;
-                    table.heard = table.heard.max(present);
-                    missed
-                })
-            };
-            if missed {
-                self.shared.missed(key);
+            if let Some(ear) = self.shared.ear(key)
+                && ear.told(key).is_some_and(|told| told < present)
+            {
+                ear.hear(key, Heard::Missed);
             }
         }
     }

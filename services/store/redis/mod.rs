@@ -6,9 +6,9 @@
 
 mod commits;
 mod config;
-mod doubts;
 mod durable;
 mod fault;
+mod fences;
 mod formats;
 mod keys;
 mod link;
@@ -41,7 +41,6 @@ pub use config::{BadUrl, Durability, Endpoint, Login, Password, RedisConfig, Tls
 pub use formats::Process;
 pub use startup::StartError;
 
-use self::doubts::Doubts;
 use self::fault::{Fault, strange};
 use self::keys::Shard;
 use self::link::Link;
@@ -61,7 +60,6 @@ pub struct RedisStore {
     codec: Codec,
     router: Arc<Router>,
     living: Living,
-    doubts: Doubts,
     listener: Listener,
 }
 
@@ -90,7 +88,7 @@ impl RedisStore {
         let router = Arc::new(Router::new(&config, link));
         let living = Living::new(config.shards);
         let listener = Listener::new(&router, &codec, config.shards);
-        let store = RedisStore { config, codec, router, living, doubts: Doubts::default(), listener };
+        let store = RedisStore { config, codec, router, living, listener };
         let warnings = store.check_start().await?;
         store.keep_looking();
         Ok((store, warnings))
@@ -173,6 +171,10 @@ impl Store for RedisStore {
 
     async fn load(&self, key: &TableKey) -> Result<Option<Stored>, StoreError> {
         self.read_table(key).await
+    }
+
+    async fn load_durable(&self, key: &TableKey) -> Result<Option<Stored>, StoreError> {
+        self.read_durable_table(key).await
     }
 
     async fn commit(&self, commit: Commit) -> Result<Outcome, StoreError> {

@@ -43,14 +43,25 @@ impl RedisStore {
         state.map(|state| self.read_state(key, &state)).transpose()
     }
 
+    pub(super) async fn read_durable_table(&self, key: &TableKey) -> Result<Option<Stored>, StoreError> {
+        let place = Place::of(key, self.shards());
+        let state = self.ask_durably(place.shard, get(&place.state())).await?.and_then(bytes);
+        state.map(|state| self.read_state(key, &state)).transpose()
+    }
+
     pub(super) async fn read_request(
         &self,
         key: &TableKey,
         id: &RequestId,
     ) -> Result<Option<RequestRecord>, StoreError> {
         let place = Place::of(key, self.shards());
-        let values = self.ask(place.shard, &[get(&place.request(id))]).await?;
-        let record = values.into_iter().next().and_then(bytes);
+        let command = get(&place.request(id));
+        let values = self.ask(place.shard, std::slice::from_ref(&command)).await?;
+        let mut record = values.into_iter().next().and_then(bytes);
+        // Mostly there is none, and nothing to wait for.
+        if record.is_some() && self.waits() {
+            record = self.ask_durably(place.shard, command).await?.and_then(bytes);
+        }
         Ok(record.map(|record| self.codec.read_request(&key.operator, id, &record)).transpose()?)
     }
 
@@ -61,7 +72,6 @@ impl RedisStore {
         limit: usize,
     ) -> Result<History, StoreError> {
         let place = Place::of(key, self.shards());
-        self.settle_doubts(place.shard).await?;
         let events = place.events();
         let from = format!("{}-0", after.saturating_add(1));
         // The page before the oldest: what is trimmed in between makes a hole that shows, not one that is hidden.

@@ -92,6 +92,8 @@ pub(super) enum Verdict {
     TooEarly,
     TooLate,
     Before(Vec<u8>),
+    /// This commit itself was done before.
+    DoneBefore,
 }
 
 impl Answer {
@@ -108,6 +110,7 @@ impl Answer {
             (2, _) => Verdict::TooEarly,
             (3, _) => Verdict::TooLate,
             (4, Some(record)) => Verdict::Before(record),
+            (5, _) => Verdict::DoneBefore,
             _ => return Err(wrong()),
         };
         Ok(Answer { now: u64::try_from(now).map_err(|_| wrong())?, verdict })

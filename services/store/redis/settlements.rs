@@ -51,8 +51,8 @@ impl RedisStore {
             return Ok(None);
         };
         let place = String::from_utf8(place).map_err(|_| strange("a settlement's place"))? + "-1";
-        let values = self.ask(shard, &[range(&shard.outbox(operator), &place, &place, 1)]).await?;
-        let read = self.read_records(operator, shard, values.into_iter().next())?;
+        let answer = self.ask_durably(shard, range(&shard.outbox(operator), &place, &place, 1)).await?;
+        let read = self.read_records(operator, shard, answer)?;
         Ok(read.into_iter().next().map(|(_, settlement)| settlement))
     }
 
@@ -67,7 +67,7 @@ impl RedisStore {
             Some(table) => vec![Shard::of(&TableKey { operator: operator.clone(), table }, self.shards())],
             None => self.all_shards(),
         };
-        let horizon = self.times().await?.into_iter().min().unwrap_or_default();
+        let horizon = self.durable_until().await?;
         let mut sources: Vec<Source> = shards.into_iter().map(|shard| Source::after(shard, after)).collect();
         let chunk = (limit.saturating_mul(2) / sources.len().max(1)).clamp(LEAST, 512);
         let mut found = Vec::new();

@@ -258,6 +258,7 @@ impl Tables {
                 Verdict::Commit(draft, ()) => Verdict::Commit(draft, Applied::Done),
                 Verdict::Settled(Ok(())) => Verdict::Settled(Ok(Applied::Nothing)),
                 Verdict::Settled(Err(error)) => Verdict::Settled(Err(error)),
+                Verdict::Repeated(()) => Verdict::Settled(Ok(Applied::Nothing)),
             }
         };
         match self.run(key, judge).await {

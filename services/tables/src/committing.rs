@@ -87,26 +87,34 @@ impl Core {
 
     /// The table as it is in the store.
     pub(crate) async fn load(&self, key: &TableKey) -> Result<Option<Stored>, StoreError> {
-        let loaded = self.store.load(key).await?;
+        Ok(self.loaded(key, self.store.load(key).await?))
+    }
+
+    /// The same, of what is durable.
+    pub(crate) async fn load_durable(&self, key: &TableKey) -> Result<Option<Stored>, StoreError> {
+        Ok(self.loaded(key, self.store.load_durable(key).await?))
+    }
+
+    fn loaded(&self, key: &TableKey, loaded: Option<Stored>) -> Option<Stored> {
         let Some(mut stored) = loaded else {
             self.recent.forget(key);
-            return Ok(None);
+            return None;
         };
         // Ten thousand watchers of one table are to hold one copy of it.
         match self.recent.get(key) {
             Some(known) if known.token == stored.token => stored = known,
             _ => self.recent.put(key, stored.clone()),
         }
-        Ok(Some(stored))
+        Some(stored)
     }
 
     /// A state to try a commit on: a recent one if there is any.
     pub(crate) async fn some_state(&self, key: &TableKey) -> Result<Option<State>, StoreError> {
         if let Some(stored) = self.recent.get(key) {
-            return Ok(Some(State { stored, fresh: false }));
+            return Ok(Some(State { stored, fresh: false, durable: false }));
         }
         let loaded = self.load(key).await?;
-        Ok(loaded.map(|stored| State { stored, fresh: true }))
+        Ok(loaded.map(|stored| State { stored, fresh: true, durable: false }))
     }
 
     /// The commit that opens a table.
@@ -161,9 +169,15 @@ impl Core {
         Err(StoreError::Unknown(doubt.unwrap_or_default()))
     }
 
-    /// Looks for a commit in the history; its nonce tells it from another one of the same version.
+    /// Looks for a commit; its nonce tells it from another one of the same version. What is found is durable: the state
+    /// that is read first is, and with it the history before it.
     async fn find(&self, commit: &Commit) -> Result<Found, StoreError> {
         let version = commit.token.version;
+        match self.store.load_durable(&commit.key).await? {
+            Some(now) if now.token == commit.token => return Ok(Found::Done),
+            Some(now) if now.token.version >= version => {}
+            _ => return Ok(Found::Nothing),
+        }
         let history = self.store.history(&commit.key, version - 1, 1).await?;
         match history.entries.first() {
             Some(entry) if entry.token == commit.token => Ok(Found::Done),

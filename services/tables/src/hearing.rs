@@ -11,14 +11,21 @@ use crate::feed::Published;
 use crate::ids::TableKey;
 use crate::store::{Ear, Entry, Heard, StoreError, Stored};
 
-/// So much may be told and not yet taken in. What does not find room is found in history with the next that does.
+/// So much may be told and not yet taken in. What does not find room is told again as missed.
 const UNHEARD: usize = 4096;
 
-struct Mouthpiece(mpsc::Sender<(TableKey, Heard)>);
+struct Mouthpiece {
+    sender: mpsc::Sender<(TableKey, Heard)>,
+    core: Weak<Core>,
+}
 
 impl Ear for Mouthpiece {
     fn hear(&self, key: &TableKey, heard: Heard) {
-        let _ = self.0.try_send((key.clone(), heard));
+        let _ = self.sender.try_send((key.clone(), heard));
+    }
+
+    fn told(&self, key: &TableKey) -> Option<u64> {
+        self.core.upgrade()?.feed.told(key)
     }
 }
 
@@ -26,9 +33,10 @@ impl Ear for Mouthpiece {
 pub(crate) fn begin(core: &Arc<Core>) -> Arc<dyn Ear> {
     let (sender, mut receiver) = mpsc::channel(UNHEARD);
     let core: Weak<Core> = Arc::downgrade(core);
+    let listening = Weak::clone(&core);
     tokio::spawn(async move {
         while let Some((key, heard)) = receiver.recv().await {
-            let Some(core) = core.upgrade() else {
+            let Some(core) = listening.upgrade() else {
                 return;
             };
             if let Err(error) = core.hear(&key, heard).await {
@@ -37,7 +45,7 @@ pub(crate) fn begin(core: &Arc<Core>) -> Arc<dyn Ear> {
             }
         }
     });
-    Arc::new(Mouthpiece(sender))
+    Arc::new(Mouthpiece { sender, core })
 }
 
 impl Core {

@@ -109,6 +109,8 @@ pub(crate) enum Verdict<R> {
     Commit(Draft, R),
     /// Nothing is to be committed.
     Settled(Result<R, PlayError>),
+    /// It was committed before; that is acknowledged once more, and so it has to be durable.
+    Repeated(R),
 }
 
 /// How a step ended.
@@ -223,7 +225,7 @@ impl Tables {
         let command = Command { at: received_at, ask };
         let judge = |table: &Table| {
             if let Some(accepted) = table.repeated(&command) {
-                return Verdict::Settled(Ok(accepted));
+                return Verdict::Repeated(accepted);
             }
             let (events, after) = match table.step(&command) {
                 Ok(step) => step,
@@ -298,11 +300,16 @@ impl Tables {
             let verdict = judge(&at.stored.table);
             let broken = match &verdict {
                 Verdict::Commit(draft, _) => rules::invariant::check(&draft.after).err(),
-                Verdict::Settled(_) => None,
+                Verdict::Settled(_) | Verdict::Repeated(_) => None,
             };
             let (draft, result) = match verdict {
                 Verdict::Commit(draft, result) if broken.is_none() => (draft, result),
                 Verdict::Settled(result) if at.fresh => return result.map(Ended::Done),
+                Verdict::Repeated(result) if at.durable => return Ok(Ended::Done(result)),
+                Verdict::Repeated(_) => {
+                    at = State::durable(self.core.load_durable(key).await?)?;
+                    continue;
+                }
                 Verdict::Commit(..) if at.fresh => {
                     self.core.stop_broken(key, &at.stored, broken).await?;
                     return Err(PlayError::Malfunction);
@@ -356,16 +363,21 @@ impl Tables {
     }
 }
 
-/// A state to judge, and whether it was just read.
+/// A state to judge, whether it was just read, and whether it was read as durable.
 pub(crate) struct State {
     pub(crate) stored: Stored,
     pub(crate) fresh: bool,
+    pub(crate) durable: bool,
 }
 
 impl State {
     fn fresh(current: Option<Stored>) -> Result<State, PlayError> {
         let stored = current.ok_or(PlayError::NotFound)?;
-        Ok(State { stored, fresh: true })
+        Ok(State { stored, fresh: true, durable: false })
+    }
+
+    fn durable(current: Option<Stored>) -> Result<State, PlayError> {
+        Ok(State { durable: true, ..State::fresh(current)? })
     }
 }
 

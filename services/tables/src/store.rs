@@ -167,8 +167,12 @@ pub enum Heard {
 
 /// Where a store tells of commits. Never blocks.
 pub trait Ear: Send + Sync + 'static {
-    /// Takes in what a store tells of a table.
+    /// Takes in what a store tells of a table. It may fail to: whether it has shows in [`Ear::told`].
     fn hear(&self, key: &TableKey, heard: Heard);
+
+    /// The latest version of the table that has been passed on; `None` if nobody wants to know. If the table is further
+    /// the store says again that something was missed.
+    fn told(&self, key: &TableKey) -> Option<u64>;
 }
 
 /// Where tables live. All methods may be called from many tasks at once.
@@ -186,6 +190,15 @@ pub trait Store: Send + Sync + 'static {
     /// [`StoreError`]
     async fn load(&self, key: &TableKey) -> Result<Option<Stored>, StoreError>;
 
+    /// As [`Store::load`], and the state is as durable as the store promises: for an answer that acknowledges what
+    /// somebody else may have committed a moment ago. In a store with replicas a state can be read before they have it.
+    ///
+    /// # Errors
+    /// [`StoreError`]
+    async fn load_durable(&self, key: &TableKey) -> Result<Option<Stored>, StoreError> {
+        self.load(key).await
+    }
+
     /// Does all of the commit or nothing. Nobody sees anything of it before it is done, and it is durable when this
     /// returns.
     ///
@@ -193,7 +206,7 @@ pub trait Store: Send + Sync + 'static {
     /// [`StoreError::Unknown`] if it may have happened; after all others it has not.
     async fn commit(&self, commit: Commit) -> Result<Outcome, StoreError>;
 
-    /// The record of a request that was done at this table, kept for [`REQUEST_RETENTION`]. A store that has all of an
+    /// The durable record of a request that was done at this table, kept for [`REQUEST_RETENTION`]. A store that has all of an
     /// operator's tables in one place may also know it at his others; one whose tables are spread cannot.
     ///
     /// # Errors
@@ -256,14 +269,14 @@ pub trait Store: Send + Sync + 'static {
         limit: usize,
     ) -> Result<Vec<(TableKey, Stored)>, StoreError>;
 
-    /// One settlement record.
+    /// One settlement record, durable as the store promises.
     ///
     /// # Errors
     /// [`StoreError`]
     async fn settlement(&self, operator: &OperatorId, id: &Uuid) -> Result<Option<Settlement>, StoreError>;
 
     /// Up to `limit` settlement records of the operator that the filter lets through, after this position, in the
-    /// order in which they were committed. A record's position never changes, and later ones have greater positions.
+    /// order in which they were committed, all of them durable as the store promises. A record's position never changes, and later ones have greater positions.
     ///
     /// # Errors
     /// [`StoreError`]

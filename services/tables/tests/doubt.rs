@@ -58,6 +58,27 @@ async fn a_doubt_that_stays_is_told_and_not_guessed() {
 }
 
 #[tokio::test(start_paused = true)]
+async fn what_is_not_yet_durable_is_not_acknowledged() {
+    let (clock, memory) = manual();
+    let store = Faulty::new(memory.clone());
+    let (here, there) = (tables(store.clone()), tables(memory));
+    let key = dealt(&here, &clock, 1).await;
+    let call = act(&here.read(&key).await.unwrap(), Action::Call);
+    store.unconfirmed.store(true, Ordering::SeqCst);
+    // Another process has decided the turn; whether that will last is not known here.
+    let accepted = there.decide_turn(&key, call.clone(), clock.now()).await.unwrap();
+    let repeated = here.decide_turn(&key, call.clone(), clock.now()).await;
+    assert!(matches!(repeated, Err(PlayError::Store(StoreError::Unavailable(_)))), "{repeated:?}");
+    // Nor is a commit of our own done because it can be read.
+    store.fail([Fault::AnswerLost; 50]);
+    let asked = ask(&here, &key, wish("ann", true)).await;
+    assert!(matches!(asked, Err(PlayError::Store(StoreError::Unknown(_)))), "{asked:?}");
+    store.fail([]);
+    store.unconfirmed.store(false, Ordering::SeqCst);
+    assert_eq!(here.decide_turn(&key, call, clock.now()).await.unwrap(), accepted);
+}
+
+#[tokio::test(start_paused = true)]
 async fn a_doubtful_commit_that_was_overtaken_is_decided_anew() {
     let (_, memory) = manual();
     let store = Faulty::new(memory.clone());

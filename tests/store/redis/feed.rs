@@ -1,16 +1,21 @@
 //! Commits of one process, watched from another.
 
-use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
 use rules::{Ask, Chips, PlayerId};
-use tables::{Message, OsDealer, Request, RequestId, Settings, Store, TableId, TableKey, Tables, Watcher};
+use tables::{
+    Ear, Heard, Message, OsDealer, Request, RequestId, Settings, Store, StoreError, TableId, TableKey,
+    Tables, Watcher,
+};
 use tokio::time::timeout;
 use uuid::Uuid;
 
+use super::proxy::{Mood, Proxy};
 use super::servers::Installation;
-use super::{keeping, open};
-use crate::fixtures::{config, operator};
+use super::{is_done, keeping, open, open_through, played};
+use crate::fixtures::{config, key, operator};
 
 async fn process(installation: &Installation) -> Tables {
     let store = open(keeping(installation.config())).await as Arc<dyn Store>;
@@ -126,5 +131,79 @@ async fn a_watcher_who_comes_back_goes_on_where_he_was() {
         for version in after + 1..=151 {
             assert_eq!(told(&mut watcher).await, (version, false), "after {after}");
         }
+    }
+}
+
+/// Notes what it heard, of a commit its version; and what its listeners know.
+#[derive(Default)]
+struct Notes {
+    heard: Mutex<Vec<Option<u64>>>,
+    told: AtomicU64,
+}
+
+impl Ear for Notes {
+    fn hear(&self, _: &TableKey, heard: Heard) {
+        let version = match heard {
+            Heard::Commit(entry) => Some(entry.version),
+            Heard::Missed => None,
+        };
+        self.heard.lock().unwrap().push(version);
+    }
+
+    fn told(&self, _: &TableKey) -> Option<u64> {
+        Some(self.told.load(Ordering::SeqCst))
+    }
+}
+
+impl Notes {
+    /// Passes on what is heard until the table is known up to there.
+    async fn hear_of(&self, version: u64) {
+        let started = Instant::now();
+        while self.told.load(Ordering::SeqCst) < version {
+            assert!(started.elapsed() < Duration::from_secs(4), "version {version} is not told");
+            for heard in std::mem::take(&mut *self.heard.lock().unwrap()) {
+                self.told.fetch_max(heard.unwrap_or(version), Ordering::SeqCst);
+            }
+            tokio::time::sleep(Duration::from_millis(20)).await;
+        }
+    }
+}
+
+/// Who asked for a commit and was not answered publishes nothing: if it was done, he has to be told like everybody else.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_commit_that_nobody_was_answered_is_told_to_its_own_process() {
+    let installation = Installation::single();
+    let proxy = Proxy::before(&installation.servers[0].endpoint()).await;
+    let store = open_through(&proxy).await;
+    let mut chain = played(&store, key(1), 6, 3).await;
+    let notes = Arc::new(Notes::default());
+    let ear = Arc::clone(&notes) as Arc<dyn Ear>;
+    let _following = store.follow(&key(1), &ear).await.unwrap();
+    notes.told.store(3, Ordering::SeqCst);
+    notes.heard.lock().unwrap().clear();
+    assert!(is_done(&store.commit(chain.next()).await));
+    notes.told.store(4, Ordering::SeqCst);
+    tokio::time::sleep(Duration::from_millis(2500)).await;
+    assert_eq!(*notes.heard.lock().unwrap(), [], "of its own commits a process is not told");
+    // It comes when nobody waits for it any more.
+    proxy.be(Mood::LateCommit);
+    let late = store.commit(chain.next()).await;
+    assert!(matches!(late, Err(StoreError::Unknown(_))), "{late:?}");
+    notes.hear_of(5).await;
+    // It is told, and passed over as our own, before it is known that its answer is lost.
+    proxy.be(Mood::UnansweredCommit);
+    let unanswered = store.commit(chain.next()).await;
+    assert!(matches!(unanswered, Err(StoreError::Unknown(_))), "{unanswered:?}");
+    notes.hear_of(6).await;
+    // Who could not take it in is told again.
+    let direct = open(keeping(installation.config())).await;
+    assert!(is_done(&direct.commit(chain.next()).await));
+    for _ in 0..2 {
+        let started = Instant::now();
+        while notes.heard.lock().unwrap().is_empty() {
+            assert!(started.elapsed() < Duration::from_secs(4), "it is not told again");
+            tokio::time::sleep(Duration::from_millis(20)).await;
+        }
+        notes.heard.lock().unwrap().clear();
     }
 }

@@ -1,7 +1,8 @@
 //! A proxy between the store and a server that loses answers, loses requests, falls silent, or falsifies what is said.
 
-use std::sync::atomic::{AtomicU8, AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU8, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
+use std::time::Duration;
 
 use fulcrum::store::redis::Endpoint;
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
@@ -17,6 +18,12 @@ pub enum Mood {
     Honest,
     /// Cuts the connection instead of passing on the next request.
     CutsRequest,
+    /// Keeps the next commit back until whoever sent it has given up, then passes it on.
+    LateCommit,
+    /// Passes the next commit on, and instead of its answer cuts the connection a while later.
+    UnansweredCommit,
+    /// Lets the next connection on which a request comes fall silent for ever, and nobody notices by its end.
+    DeadLine,
     /// Passes the next request on and cuts the connection instead of passing on its answer.
     CutsAnswer,
     /// Passes requests on, and no answers.
@@ -123,6 +130,7 @@ async fn serve(client: TcpStream, shared: Arc<Shared>) {
     let _ = (client.set_nodelay(true), server.set_nodelay(true));
     let (from_client, to_client) = client.into_split();
     let (from_server, to_server) = server.into_split();
+    let deaf = AtomicBool::new(false);
     let closed = async {
         loop {
             let changed = shared.changed.notified();
@@ -133,13 +141,13 @@ async fn serve(client: TcpStream, shared: Arc<Shared>) {
         }
     };
     tokio::select! {
-        () = requests(from_client, to_server, &shared) => {}
-        () = answers(from_server, to_client, &shared) => {}
+        () = requests(from_client, to_server, &shared, &deaf) => {}
+        () = answers(from_server, to_client, &shared, &deaf) => {}
         () = closed => {}
     }
 }
 
-async fn requests(mut from: OwnedReadHalf, mut to: OwnedWriteHalf, shared: &Shared) {
+async fn requests(mut from: OwnedReadHalf, mut to: OwnedWriteHalf, shared: &Shared, deaf: &AtomicBool) {
     let mut buffer = vec![0; 1 << 20];
     let mut held: Vec<u8> = Vec::new();
     while let Ok(read) = from.read(&mut buffer).await {
@@ -149,6 +157,20 @@ async fn requests(mut from: OwnedReadHalf, mut to: OwnedWriteHalf, shared: &Shar
         if buffer[..read].windows(7).any(|bytes| bytes == b"EVALSHA") && shared.spend(Mood::CutsRequest) {
             shared.cuts.fetch_add(1, Ordering::SeqCst);
             return;
+        }
+        // Signs of life are scripts too, but know of no events.
+        let commit = buffer[..read].windows(3).any(|bytes| bytes == b":e\r");
+        if commit && shared.spend(Mood::LateCommit) {
+            tokio::time::sleep(Duration::from_millis(800)).await;
+        }
+        if shared.spend(Mood::DeadLine) {
+            deaf.store(true, Ordering::SeqCst);
+        }
+        let cut = commit && shared.spend(Mood::UnansweredCommit);
+        if cut {
+            deaf.store(true, Ordering::SeqCst);
+        } else if deaf.load(Ordering::SeqCst) {
+            continue;
         }
         held.extend_from_slice(&buffer[..read]);
         {
@@ -168,14 +190,21 @@ async fn requests(mut from: OwnedReadHalf, mut to: OwnedWriteHalf, shared: &Shar
             return;
         }
         held = rest;
+        if cut {
+            tokio::time::sleep(Duration::from_millis(200)).await;
+            return;
+        }
     }
 }
 
-async fn answers(mut from: OwnedReadHalf, mut to: OwnedWriteHalf, shared: &Shared) {
+async fn answers(mut from: OwnedReadHalf, mut to: OwnedWriteHalf, shared: &Shared, deaf: &AtomicBool) {
     let mut buffer = vec![0; 1 << 20];
     while let Ok(read) = from.read(&mut buffer).await {
         if read == 0 {
             return;
+        }
+        if deaf.load(Ordering::SeqCst) {
+            continue;
         }
         if shared.spend(Mood::CutsAnswer) {
             shared.cuts.fetch_add(1, Ordering::SeqCst);

@@ -1,7 +1,7 @@
 //! A store in memory that can be made to fail, to doubt, and to break its laws.
 
 use std::collections::HashSet;
-use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
@@ -40,6 +40,8 @@ pub struct Faulty {
     pub deaf: AtomicU32,
     /// The last heartbeat.
     pub beat: AtomicU64,
+    /// What is read is not durable, and does not become so.
+    pub unconfirmed: AtomicBool,
     /// An absence that the next heartbeat notes, and those that are noted.
     pub absence: Mutex<Option<Outage>>,
     noted: Mutex<Vec<Outage>>,
@@ -55,6 +57,7 @@ impl Faulty {
             commits: AtomicU32::new(0),
             deaf: AtomicU32::new(0),
             beat: AtomicU64::new(0),
+            unconfirmed: AtomicBool::new(false),
             absence: Mutex::default(),
             noted: Mutex::default(),
         })
@@ -75,6 +78,13 @@ impl Store for Faulty {
     }
 
     async fn load(&self, key: &TableKey) -> Result<Option<Stored>, StoreError> {
+        self.inner.load(key).await
+    }
+
+    async fn load_durable(&self, key: &TableKey) -> Result<Option<Stored>, StoreError> {
+        if self.unconfirmed.load(Ordering::SeqCst) {
+            return Err(StoreError::Unavailable("too few replicas".to_owned()));
+        }
         self.inner.load(key).await
     }
 
