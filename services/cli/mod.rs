@@ -1,4 +1,4 @@
-//! The command line: `serve`, `demo` and `bot`.
+//! The command line: `serve`, `demo`, `bot` and `load`.
 //!
 //! What is absent, on purpose: no command fixes a deck or shows a card to anybody who may not see it. Bots and tellers
 //! are clients like all others; they know what their stream tells them.
@@ -9,6 +9,7 @@ mod client;
 mod demo;
 mod failure;
 mod follow;
+mod load;
 mod money;
 mod node;
 mod output;
@@ -55,6 +56,8 @@ enum Command {
     Demo(demo::DemoArgs),
     /// Joins a table of a running server with a bot.
     Bot(bot::BotArgs),
+    /// Plays many tables at an installation, measures it, and checks that nothing was lost.
+    Load(Box<load::LoadArgs>),
 }
 
 const EXAMPLES: &str = "\
@@ -65,6 +68,8 @@ Examples:
       A server on this machine, for development.
   fulcrum bot
       A bot that joins the only table of that server.
+  fulcrum load --duration 20s
+      Twenty tables of bots at that server, measured and checked.
 
 `fulcrum help serve` tells more, with examples; so does each command's --help. Exit codes: 0 all went well, 2 bad usage
 or settings, 1 everything else.";
@@ -97,6 +102,10 @@ async fn run(command: Command) -> Result<(), Failure> {
         Command::Bot(args) => {
             quiet_log()?;
             bot::run(args).await
+        }
+        Command::Load(args) => {
+            quiet_log()?;
+            load::run(*args).await
         }
     }
 }

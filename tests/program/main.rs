@@ -6,6 +6,7 @@ mod child;
 mod crash;
 mod demo;
 mod duplicates;
+mod load;
 #[path = "../service/harness/raw.rs"]
 #[allow(dead_code, reason = "the service's tests need more of it")]
 mod raw;

@@ -77,6 +77,11 @@ const ARROWS: &[(&str, &[&str])] = &[
     ("services/tables/src/", &["tonic", "prost", "redis", "redb", "crate::pb"]),
     ("services/grpc/", &["crate::store", "redb", "chacha20"]),
     ("services/store/", &["crate::grpc", "tonic::"]),
+    // A check that used the code which it checks would share its faults.
+    (
+        "services/cli/load/check",
+        &["rules::", "tables::", "tonic", "crate::cli", "crate::grpc", "crate::store"],
+    ),
 ];
 
 #[test]

@@ -1,0 +1,221 @@
+//! What a run measures while it goes: calls, how long they take, what goes wrong, and how long nothing goes on.
+
+use std::collections::BTreeMap;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
+
+use hdrhistogram::Histogram;
+use tokio::time::Instant;
+use tonic::Status;
+use tonic_types::StatusExt;
+
+/// The longest time that is told apart from longer ones, in µs.
+const LONGEST: u64 = 600_000_000;
+
+/// What is measured.
+pub struct Meter {
+    calls: AtomicU64,
+    answered: AtomicU64,
+    acked: AtomicU64,
+    errors: AtomicU64,
+    hands: AtomicU64,
+    streams: AtomicU64,
+    rest: Mutex<Rest>,
+}
+
+/// What is not only counted.
+#[derive(Clone)]
+pub struct Rest {
+    /// How often each reason was given.
+    pub errors: BTreeMap<String, u64>,
+    /// How long calls took that were answered, in µs.
+    pub tries: Histogram<u64>,
+    /// How long decisions took from the first try to the answer, in µs.
+    pub decisions: Histogram<u64>,
+    /// The longest time without an acknowledged decision, while there should have been some.
+    pub longest_pause: Duration,
+    last_ack: Option<Instant>,
+}
+
+/// The counters at a moment.
+#[derive(Clone, Copy, Default)]
+pub struct Counts {
+    /// Calls that were sent.
+    pub calls: u64,
+    /// Calls that did what they were to do.
+    pub answered: u64,
+    /// Decisions that were acknowledged.
+    pub acked: u64,
+    /// Calls that were refused or got no answer.
+    pub errors: u64,
+    /// Hands that ended.
+    pub hands: u64,
+    /// Streams that had to be opened again.
+    pub streams: u64,
+}
+
+impl Meter {
+    /// A meter at zero.
+    ///
+    /// # Errors
+    /// Never with these bounds.
+    pub fn new() -> Result<Meter, hdrhistogram::CreationError> {
+        let histogram = Histogram::new_with_bounds(1, LONGEST, 3)?;
+        let rest = Rest {
+            errors: BTreeMap::new(),
+            tries: histogram.clone(),
+            decisions: histogram,
+            longest_pause: Duration::ZERO,
+            last_ack: None,
+        };
+        let zero = || AtomicU64::new(0);
+        Ok(Meter {
+            calls: zero(),
+            answered: zero(),
+            acked: zero(),
+            errors: zero(),
+            hands: zero(),
+            streams: zero(),
+            rest: Mutex::new(rest),
+        })
+    }
+
+    fn lock(&self) -> MutexGuard<'_, Rest> {
+        // Numbers: nothing to be left half done.
+        self.rest.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// A call that was answered after this time, or was not.
+    pub fn call(&self, took: Duration, refused: Option<&Status>) {
+        self.calls.fetch_add(1, Ordering::Relaxed);
+        match refused {
+            None => {
+                self.answered.fetch_add(1, Ordering::Relaxed);
+                self.lock().tries.saturating_record(micros(took));
+            }
+            Some(status) => self.error(status),
+        }
+    }
+
+    /// Something that was refused or broke.
+    pub fn error(&self, status: &Status) {
+        self.errors.fetch_add(1, Ordering::Relaxed);
+        *self.lock().errors.entry(name(status)).or_default() += 1;
+    }
+
+    /// A decision that was acknowledged, so long after it was first sent.
+    pub fn acked(&self, took: Duration) {
+        self.acked.fetch_add(1, Ordering::Relaxed);
+        let mut rest = self.lock();
+        rest.decisions.saturating_record(micros(took));
+        rest.note_pause(Instant::now());
+    }
+
+    /// From now on decisions are expected all the time.
+    pub fn start(&self) {
+        self.lock().last_ack = Some(Instant::now());
+    }
+
+    /// From now on none are.
+    pub fn stop(&self) {
+        let mut rest = self.lock();
+        rest.note_pause(Instant::now());
+        rest.last_ack = None;
+    }
+
+    /// A hand that ended.
+    pub fn hand(&self) {
+        self.hands.fetch_add(1, Ordering::Relaxed);
+    }
+
+    /// A stream that has to be opened again.
+    pub fn stream(&self) {
+        self.streams.fetch_add(1, Ordering::Relaxed);
+    }
+
+    /// The counters now.
+    #[must_use]
+    pub fn counts(&self) -> Counts {
+        let read = |counter: &AtomicU64| counter.load(Ordering::Relaxed);
+        Counts {
+            calls: read(&self.calls),
+            answered: read(&self.answered),
+            acked: read(&self.acked),
+            errors: read(&self.errors),
+            hands: read(&self.hands),
+            streams: read(&self.streams),
+        }
+    }
+
+    /// All the rest now.
+    #[must_use]
+    pub fn rest(&self) -> Rest {
+        self.lock().clone()
+    }
+}
+
+impl Rest {
+    fn note_pause(&mut self, now: Instant) {
+        if let Some(last) = self.last_ack {
+            self.longest_pause = self.longest_pause.max(now - last);
+            self.last_ack = Some(now);
+        }
+    }
+}
+
+fn micros(time: Duration) -> u64 {
+    u64::try_from(time.as_micros()).unwrap_or(u64::MAX)
+}
+
+/// The code and the service's reason, as `UNAVAILABLE/STORE_UNAVAILABLE`; the code alone if it was not the service that
+/// spoke.
+fn name(status: &Status) -> String {
+    let code = snake(&format!("{:?}", status.code()));
+    match status.get_details_error_info() {
+        Some(info) => format!("{code}/{}", info.reason),
+        None => code,
+    }
+}
+
+/// `DeadlineExceeded` as `DEADLINE_EXCEEDED`.
+fn snake(name: &str) -> String {
+    let mut snake = String::new();
+    for letter in name.chars() {
+        if letter.is_ascii_uppercase() && !snake.is_empty() {
+            snake.push('_');
+        }
+        snake.push(letter.to_ascii_uppercase());
+    }
+    snake
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use tonic::Code;
+    use tonic_types::ErrorDetails;
+
+    #[test]
+    fn errors_are_named_by_code_and_reason() {
+        assert_eq!(name(&Status::deadline_exceeded("late")), "DEADLINE_EXCEEDED");
+        let details = ErrorDetails::with_error_info("STORE_UNAVAILABLE", "fulcrum", []);
+        let away = Status::with_error_details(Code::Unavailable, "away", details);
+        assert_eq!(name(&away), "UNAVAILABLE/STORE_UNAVAILABLE");
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn the_longest_pause_is_one_in_which_decisions_were_expected() {
+        let meter = Meter::new().unwrap();
+        tokio::time::advance(Duration::from_secs(9)).await;
+        meter.start();
+        tokio::time::advance(Duration::from_secs(2)).await;
+        meter.acked(Duration::from_millis(5));
+        tokio::time::advance(Duration::from_secs(3)).await;
+        meter.stop();
+        tokio::time::advance(Duration::from_secs(60)).await;
+        meter.acked(Duration::from_millis(5));
+        assert_eq!(meter.rest().longest_pause, Duration::from_secs(3));
+        assert_eq!((meter.counts().acked, meter.rest().decisions.max()), (2, 5_003));
+    }
+}

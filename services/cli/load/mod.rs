@@ -1,0 +1,141 @@
+//! `fulcrum load`: plays many tables at an installation, measures it, and checks that nothing was lost.
+
+mod bot;
+mod calls;
+mod check;
+mod choice;
+mod connections;
+mod games;
+mod logbook;
+mod meter;
+mod picture;
+mod progress;
+mod report;
+mod room;
+mod run;
+mod share;
+mod stream;
+
+use std::path::PathBuf;
+use std::time::Duration;
+
+use clap::Args;
+
+use self::games::Games;
+use self::share::Share;
+use super::failure::Failure;
+use super::output::Output;
+use super::paint::Paint;
+use super::signals::Stop;
+
+/// Plays many tables at an installation, measures it, and checks that nothing was lost.
+///
+/// Opens tables of its own, seats bots at them and plays. At the end the last hands are played, everybody is paid out,
+/// and each table's whole log is held against what was acknowledged to the bots and what their own streams told them.
+#[derive(Args, Debug)]
+#[command(after_long_help = EXAMPLES)]
+pub struct LoadArgs {
+    /// Where the servers are; several times for several servers. A balancer in front of many is one address.
+    #[arg(
+        long,
+        env = "FULCRUM_ADDRESS",
+        default_value = "http://127.0.0.1:50051",
+        value_name = "URL",
+        value_delimiter = ','
+    )]
+    address: Vec<String>,
+    /// The caller's token, if the servers ask for one.
+    #[arg(long, env = "FULCRUM_TOKEN", hide_env_values = true, value_name = "TOKEN")]
+    token: Option<String>,
+    /// How many tables.
+    #[arg(long, default_value_t = 20, value_name = "N", value_parser = at_least_one)]
+    tables: usize,
+    /// How many bots at each table.
+    #[arg(long, default_value_t = 6, value_name = "N", value_parser = clap::value_parser!(u32).range(2..=10))]
+    seats: u32,
+    /// How long to play.
+    #[arg(long, default_value = "60s", value_name = "TIME", value_parser = humantime::parse_duration)]
+    duration: Duration,
+    /// How long a bot thinks before each decision, on average: from half of it to half as much again.
+    #[arg(long, default_value = "200ms", value_name = "TIME", value_parser = humantime::parse_duration)]
+    think: Duration,
+    /// How many connections, over all addresses. Calls go round robin over them.
+    #[arg(long, default_value_t = 8, value_name = "N", value_parser = at_least_one)]
+    connections: usize,
+    /// Which games are played.
+    #[arg(long, value_enum, default_value_t = Games::Mix)]
+    games: Games,
+    /// The share of decisions that bots leave to the clock.
+    #[arg(long, default_value = "0.5%", value_name = "SHARE")]
+    absent: Share,
+    /// The action clock and the pivot clock of the tables; the time bank is half as long.
+    #[arg(long, default_value = "2s", value_name = "TIME", value_parser = humantime::parse_duration)]
+    action_clock: Duration,
+    /// Drives the bots' decisions, and nothing else. Default: another one each time.
+    #[arg(long, value_name = "NUMBER")]
+    seed: Option<u64>,
+    /// Writes the report to this file as one JSON object.
+    #[arg(long, value_name = "FILE", help_heading = "Output")]
+    json: Option<PathBuf>,
+    /// Writes a JSON line to this file each 100 ms: the time, decisions acknowledged and calls that failed.
+    #[arg(long, value_name = "FILE", help_heading = "Output")]
+    timeline: Option<PathBuf>,
+    /// Measures only.
+    #[arg(long, help_heading = "Output")]
+    no_check: bool,
+}
+
+const EXAMPLES: &str = "\
+Examples:
+  fulcrum load --duration 20s
+      Twenty tables on the server of this machine, six bots at each.
+  fulcrum load --address http://10.0.0.7:50051 --token \"$TOKEN\" --tables 200 --duration 5m --json load.json
+      1,200 bots through a balancer, with a report for programs.
+  fulcrum load --address http://10.0.0.7:50051 --address http://10.0.0.8:50051 --connections 16 --absent 5%
+      Two servers that share their tables: consecutive calls of a bot go to different ones. Every twentieth decision is
+      left to the clock.
+  fulcrum load --think 0ms --absent 0% --no-check
+      As fast as the servers answer.
+
+What is checked, with nothing but the contract's messages:
+  - The sequences of each table's log have no gaps, and the log read at the end is the one that was told meanwhile.
+  - Each decision, pick, buy-in and payout that was acknowledged is in the log once, where the answer said and as it
+    said; what was refused is not there. A call without an answer is asked again, and counts as nothing if nobody knows.
+  - Chips: what was brought is on the table, paid out or raked, after every hand, and each hand pays what was put in.
+  - Each hand that began ended. No clock was applied before its time; how late they were is measured.
+  - Each bot's own stream told it what everybody was told, and nobody else's cards.
+
+The log of each table is followed while it is played. Give the servers a --history that outlasts their outages (in
+Redis: ?history= in the URL), else what is trimmed counts as a gap; a history longer than the run lets it be read again
+from its beginning.
+
+Calls that fail with UNAVAILABLE, RESOURCE_EXHAUSTED, DEADLINE_EXCEEDED or a broken connection are repeated at the next
+connection until they are answered. Only --duration or Ctrl-C end the playing; a second Ctrl-C ends all at once.
+
+Exit codes: 0 all is right, 1 the check failed or could not be made (the tables then stay open, for a look), 2 bad usage.";
+
+fn at_least_one(text: &str) -> Result<usize, String> {
+    match text.parse() {
+        Ok(0) => Err("at least 1".to_owned()),
+        Ok(number) => Ok(number),
+        Err(_) => Err(format!("{text:?} is no number")),
+    }
+}
+
+/// Runs the command.
+///
+/// # Errors
+/// [`Failure`]
+pub async fn run(args: LoadArgs) -> Result<(), Failure> {
+    let mut stop = Stop::listen()?;
+    let report = run::run(&args, &mut stop).await?;
+    if let Some(path) = &args.json {
+        let written = serde_json::to_vec(&report).map_err(|error| error.to_string()).and_then(|mut bytes| {
+            bytes.push(b'\n');
+            std::fs::write(path, bytes).map_err(|error| error.to_string())
+        });
+        written.map_err(|error| Failure::Failed(format!("cannot write {}: {error}", path.display())))?;
+    }
+    Output::plain().print(&report.page(Paint::for_stdout()))?;
+    if report.clean() { Ok(()) } else { Err(Failure::Failed(report.complaint())) }
+}

@@ -1,0 +1,205 @@
+//! A table of a run, from its opening to its end.
+
+use std::time::Duration;
+
+use tokio::sync::watch;
+use tokio::task::{JoinError, JoinSet};
+use tokio::time::{Instant, sleep};
+use tonic::Status;
+
+use super::bot::{Bot, Manner, Stage};
+use super::calls::Calls;
+use super::check::{Ack, Deed, Record, View};
+use crate::cli::client::request_id;
+use crate::pb::v1::{
+    CloseTableRequest, CreateTableRequest, Entry, GetTableRequest, PauseTableRequest, ResumeTableRequest,
+    SeatPlayerRequest, StandUpRequest, StopScope, Table, TableConfig,
+};
+
+/// How often a table is looked at while its last hand is played.
+const LOOK: Duration = Duration::from_millis(250);
+/// So long a last hand may take.
+const LAST_HAND: Duration = Duration::from_secs(120);
+/// Why tables are stopped and closed.
+const REASON: &str = "the load run has ended";
+
+/// A table.
+pub struct Room {
+    /// Its id.
+    pub id: String,
+    /// Its name.
+    pub name: String,
+    calls: Calls,
+    players: Vec<String>,
+    stage: watch::Sender<Stage>,
+    bots: JoinSet<(View, Record)>,
+    /// What was acknowledged to the operator, for each player.
+    records: Vec<Record>,
+}
+
+/// What is known of a table when its bots have ended.
+pub struct Ended {
+    /// What each bot was told.
+    pub views: Vec<View>,
+    /// What was acknowledged to each player.
+    pub records: Vec<Record>,
+    /// The first bot that broke down.
+    pub broken: Option<JoinError>,
+}
+
+impl Room {
+    /// Opens a table.
+    ///
+    /// # Errors
+    /// A refusal, or that nobody answers.
+    pub async fn open(calls: &Calls, config: TableConfig) -> Result<Room, Status> {
+        let name = config.display_name.clone();
+        let request = CreateTableRequest { request_id: request_id(), config: Some(config) };
+        let called =
+            calls.ask(&request, |mut c, request| async move { c.tables.create_table(request).await }).await;
+        let id = called.answer?.table_id;
+        let (stage, _) = watch::channel(Stage::Playing);
+        let (players, records) = (Vec::new(), Vec::new());
+        Ok(Room { id, name, calls: calls.clone(), players, stage, bots: JoinSet::new(), records })
+    }
+
+    /// Seats players and lets a bot play for each.
+    ///
+    /// # Errors
+    /// A refusal, or that nobody answers.
+    pub async fn seat(&mut self, players: Vec<String>, manner: Manner, seed: u64) -> Result<(), Status> {
+        for (place, player) in (0..).zip(players) {
+            let request = SeatPlayerRequest {
+                request_id: request_id(),
+                table_id: self.id.clone(),
+                player_id: player.clone(),
+                seat: 0,
+                buy_in: manner.buy_in,
+                transaction_id: request_id(),
+                entry: Entry::Post.into(),
+                etag: String::new(),
+            };
+            let call = |mut c: crate::cli::client::Client, request| async move {
+                c.tables.seat_player(request).await
+            };
+            let seated = self.calls.ask(&request, call).await.answer?;
+            let deed = Deed::Seated { session: seated.session, buy_in: manner.buy_in };
+            let ack = Ack { sequence: seated.sequence, seat: seated.seat, deed };
+            self.records.push(Record { player: player.clone(), acks: vec![ack], ..Record::default() });
+            let seed = seed.wrapping_add(place);
+            let bot = Bot::new(&self.calls, (&self.id, &player), manner, seed, self.stage.subscribe());
+            self.bots.spawn(bot.play());
+            self.players.push(player);
+        }
+        Ok(())
+    }
+
+    /// Lifts the stop that follows a loss of history.
+    pub async fn resume(calls: &Calls, table_id: &str) {
+        let request = ResumeTableRequest {
+            request_id: request_id(),
+            table_id: table_id.to_owned(),
+            scope: StopScope::Malfunction.into(),
+            etag: String::new(),
+        };
+        calls.ask(&request, |mut c, request| async move { c.tables.resume_table(request).await }).await;
+    }
+
+    /// Lets no new hand begin, waits for the running one, and pays everybody out. Returns the last sequence of all.
+    ///
+    /// # Errors
+    /// That nobody answers.
+    pub async fn end(&mut self) -> Result<u64, Status> {
+        let request = PauseTableRequest {
+            request_id: request_id(),
+            table_id: self.id.clone(),
+            reason: REASON.to_owned(),
+            etag: String::new(),
+        };
+        let call =
+            |mut c: crate::cli::client::Client, request| async move { c.tables.pause_table(request).await };
+        self.calls.ask(&request, call).await;
+        self.stage.send_replace(Stage::Ending);
+        self.until(|table| table.hand.as_ref().is_none_or(|hand| !hand.running)).await?;
+        for place in 0..self.players.len() {
+            self.stand_up(place).await;
+        }
+        let table = self.until(|table| table.seats.is_empty()).await?;
+        self.stage.send_replace(Stage::Over(table.version));
+        Ok(table.version)
+    }
+
+    /// Waits until the table is as wanted, or has been given long enough.
+    async fn until(&self, wanted: impl Fn(&Table) -> bool) -> Result<Table, Status> {
+        let limit = Instant::now() + LAST_HAND;
+        let request = GetTableRequest { table_id: self.id.clone(), viewer: None };
+        loop {
+            let call =
+                |mut c: crate::cli::client::Client, request| async move { c.tables.get_table(request).await };
+            let answer = self.calls.ask(&request, call).await.answer?;
+            let table =
+                answer.table.ok_or_else(|| Status::internal("the server answered without a table"))?;
+            if wanted(&table) || Instant::now() > limit {
+                return Ok(table);
+            }
+            sleep(LOOK).await;
+        }
+    }
+
+    async fn stand_up(&mut self, place: usize) {
+        let Some(record) = self.records.get_mut(place) else {
+            return;
+        };
+        let request = StandUpRequest {
+            request_id: request_id(),
+            table_id: self.id.clone(),
+            player_id: record.player.clone(),
+            transaction_id: request_id(),
+            etag: String::new(),
+        };
+        let call =
+            |mut c: crate::cli::client::Client, request| async move { c.tables.stand_up(request).await };
+        // Refused: he has been stood up already.
+        let (Ok(left), Some(seat)) =
+            (self.calls.ask(&request, call).await.answer, record.acks.first().map(|ack| ack.seat))
+        else {
+            return;
+        };
+        let deed = if left.pending { Deed::Leaving } else { Deed::Left { paid: left.paid } };
+        record.acks.push(Ack { sequence: left.sequence, seat, deed });
+    }
+
+    /// Waits for the bots.
+    pub async fn gather(&mut self) -> Ended {
+        let mut ended = Ended { views: Vec::new(), records: Vec::new(), broken: None };
+        while let Some(done) = self.bots.join_next().await {
+            match done {
+                Ok((view, record)) => {
+                    ended.views.push(view);
+                    ended.records.push(record);
+                }
+                Err(broken) => ended.broken = Some(broken),
+            }
+        }
+        for seat in std::mem::take(&mut self.records) {
+            match ended.records.iter_mut().find(|record| record.player == seat.player) {
+                Some(record) => record.merge(seat),
+                None => ended.records.push(seat),
+            }
+        }
+        ended
+    }
+
+    /// Closes the table.
+    pub async fn close(&self) {
+        let request = CloseTableRequest {
+            request_id: request_id(),
+            table_id: self.id.clone(),
+            reason: REASON.to_owned(),
+            etag: String::new(),
+        };
+        let call =
+            |mut c: crate::cli::client::Client, request| async move { c.tables.close_table(request).await };
+        self.calls.ask(&request, call).await;
+    }
+}

@@ -1,0 +1,222 @@
+//! A run: tables are opened, bots play, all hands are played to their ends, everybody is paid out, and then the logs are
+//! read and checked.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use tokio::sync::{mpsc, watch};
+use tokio::task::JoinSet;
+use tokio::time::{Instant, sleep};
+use tonic::Status;
+use uuid::Uuid;
+
+use super::LoadArgs;
+use super::bot::Manner;
+use super::calls::Calls;
+use super::check::{Findings, Log};
+use super::connections::Connections;
+use super::games::BUY_IN;
+use super::logbook::{self, Ends};
+use super::meter::Meter;
+use super::progress::Progress;
+use super::report::{Checked, Report};
+use super::room::{Ended, Room};
+use crate::cli::failure::Failure;
+use crate::cli::signals::Stop;
+
+/// So many tables are opened, filled or ended at a time.
+const AT_ONCE: usize = 32;
+/// The bits of a bot's seed that tell the places at a table apart.
+const PLACES: u32 = 8;
+
+/// A run that goes.
+pub struct Run<'a> {
+    args: &'a LoadArgs,
+    calls: Calls,
+    rooms: Vec<Room>,
+    ends: watch::Sender<Option<Ends>>,
+    logs: JoinSet<BTreeMap<String, Log>>,
+    seed: u64,
+}
+
+/// Plays as long as asked for, and checks. A second signal ends it at once.
+///
+/// # Errors
+/// [`Failure`] if it cannot begin, or is ended before it could check.
+pub async fn run(args: &LoadArgs, stop: &mut Stop) -> Result<Report, Failure> {
+    let connections = Connections::new(&args.address, args.token.as_deref(), args.connections)?;
+    let meter = Meter::new().map_err(|error| Failure::Failed(format!("cannot measure: {error}")))?;
+    let calls = Calls { connections: Arc::new(connections), meter: Arc::new(meter) };
+    let mut progress = Progress::new(&calls.meter, args.duration, args.timeline.as_deref())?;
+    let (ends, _) = watch::channel(None);
+    // Fewer bits, so that every reader of JSON keeps all of them.
+    let seed = args.seed.unwrap_or_else(|| crate::cli::any_seed() >> 16);
+    let mut run = Run { args, calls, rooms: Vec::new(), ends, logs: JoinSet::new(), seed };
+
+    progress.say("opening tables");
+    tokio::select! {
+        begun = run.begin() => begun?,
+        () = stop.asked() => return Err(Failure::Failed("ended while tables were being opened".to_owned())),
+    }
+    progress.say("");
+    let begun = Instant::now();
+    run.calls.meter.start();
+    let played = tokio::select! {
+        () = sleep(args.duration) => Ok(()),
+        () = stop.asked() => Ok(()),
+        Err(failure) = progress.run() => Err(failure),
+    };
+    run.calls.meter.stop();
+    let seconds = begun.elapsed();
+    let counts = run.calls.meter.counts();
+    progress.say("last hands");
+    let checked = tokio::select! {
+        checked = run.end() => checked,
+        Err(failure) = progress.run(), if played.is_ok() => Err(failure),
+        () = stop.asked() => Err(Failure::Failed("ended at once: players are still seated, and nothing was checked".to_owned())),
+    };
+    progress.finish();
+    played?;
+    Ok(Report::new(&run.calls.meter, (args.tables, args.seats), seconds, counts, seed, checked?))
+}
+
+impl Run<'_> {
+    /// Opens and fills the tables. The logs are followed from the beginning on.
+    async fn begin(&mut self) -> Result<(), Failure> {
+        let mut opening = JoinSet::new();
+        let mut rooms = BTreeMap::new();
+        for index in 0..self.args.tables {
+            if opening.len() >= AT_ONCE {
+                collect(opening.join_next().await, &mut rooms, &self.args.address)?;
+            }
+            let config = self.args.games.config(index, self.args.seats, self.args.action_clock);
+            let calls = self.calls.clone();
+            opening.spawn(async move { (index, Room::open(&calls, config).await) });
+        }
+        while let Some(opened) = opening.join_next().await {
+            collect(Some(opened), &mut rooms, &self.args.address)?;
+        }
+        self.rooms = rooms.into_values().collect();
+        self.follow();
+        self.fill().await
+    }
+
+    fn follow(&mut self) {
+        let (lost, mut told) = mpsc::unbounded_channel::<String>();
+        let ids: Vec<String> = self.rooms.iter().map(|room| room.id.clone()).collect();
+        for some in ids.chunks(logbook::TABLES) {
+            let ends = self.ends.subscribe();
+            self.logs.spawn(logbook::follow(self.calls.clone(), some.to_vec(), ends, lost.clone()));
+        }
+        let calls = self.calls.clone();
+        tokio::spawn(async move {
+            while let Some(table_id) = told.recv().await {
+                let calls = calls.clone();
+                tokio::spawn(async move { Room::resume(&calls, &table_id).await });
+            }
+        });
+    }
+
+    async fn fill(&mut self) -> Result<(), Failure> {
+        let run = &Uuid::new_v4().simple().to_string()[..8];
+        let manner = Manner {
+            think: self.args.think,
+            absent: self.args.absent,
+            buy_in: BUY_IN,
+            notes: !self.args.no_check,
+        };
+        let mut filling = JoinSet::new();
+        let mut rooms = BTreeMap::new();
+        for (index, mut room) in std::mem::take(&mut self.rooms).into_iter().enumerate() {
+            if filling.len() >= AT_ONCE {
+                collect(filling.join_next().await, &mut rooms, &self.args.address)?;
+            }
+            let name = |place| format!("load-{run}-{}-{place}", index + 1);
+            let players = (1..=self.args.seats).map(name).collect();
+            let seed = self.seed.wrapping_add((index as u64) << PLACES);
+            filling.spawn(async move {
+                let seated = room.seat(players, manner, seed).await;
+                (index, seated.map(|()| room))
+            });
+        }
+        while let Some(filled) = filling.join_next().await {
+            collect(Some(filled), &mut rooms, &self.args.address)?;
+        }
+        self.rooms = rooms.into_values().collect();
+        Ok(())
+    }
+
+    /// Plays the last hands, reads the logs and checks them; closes the tables of which all is right.
+    async fn end(&mut self) -> Result<Checked, Failure> {
+        let mut ending = JoinSet::new();
+        for mut room in std::mem::take(&mut self.rooms) {
+            ending.spawn(async move {
+                let end = room.end().await;
+                (room, end)
+            });
+        }
+        let mut ends = Ends::new();
+        let mut stuck = Vec::new();
+        while let Some(ended) = ending.join_next().await {
+            let (room, end) =
+                ended.map_err(|broken| Failure::Failed(format!("a table broke down: {broken}")))?;
+            match end {
+                Ok(end) => _ = ends.insert(room.id.clone(), end),
+                Err(status) => stuck.push(format!("{}: {}", room.id, status.message())),
+            }
+            self.rooms.push(room);
+        }
+        self.ends.send_replace(Some(ends.clone()));
+        if !stuck.is_empty() {
+            return Err(Failure::Failed(format!("cannot end these tables:\n  {}", stuck.join("\n  "))));
+        }
+        let checked = self.check(&ends).await?;
+        if checked.clean() {
+            self.close().await;
+        }
+        Ok(checked)
+    }
+
+    async fn check(&mut self, ends: &Ends) -> Result<Checked, Failure> {
+        let mut followed = BTreeMap::new();
+        while let Some(logs) = self.logs.join_next().await {
+            followed.extend(logs.map_err(|broken| Failure::Failed(format!("a log broke down: {broken}")))?);
+        }
+        let read = if self.args.no_check { BTreeMap::new() } else { logbook::read(&self.calls, ends).await };
+        let mut checked = Checked::new(!self.args.no_check, read.len());
+        for room in &mut self.rooms {
+            let Ended { views, records, broken } = room.gather().await;
+            if let Some(broken) = broken {
+                return Err(Failure::Failed(format!("a bot broke down: {broken}")));
+            }
+            let live = followed.remove(&room.id).unwrap_or_default();
+            let found = match read.get(&room.id) {
+                _ if self.args.no_check => Findings::default(),
+                Some(log) => log.check(&records, &views, Some(&live)),
+                None => live.check(&records, &views, None),
+            };
+            checked.add(&room.id, &room.name, &records, found);
+        }
+        Ok(checked)
+    }
+
+    async fn close(&mut self) {
+        let mut closing = JoinSet::new();
+        for room in std::mem::take(&mut self.rooms) {
+            closing.spawn(async move { room.close().await });
+        }
+        while closing.join_next().await.is_some() {}
+    }
+}
+
+type Done = Option<Result<(usize, Result<Room, Status>), tokio::task::JoinError>>;
+
+fn collect(done: Done, rooms: &mut BTreeMap<usize, Room>, addresses: &[String]) -> Result<(), Failure> {
+    let Some(done) = done else {
+        return Ok(());
+    };
+    let (index, room) = done.map_err(|broken| Failure::Failed(format!("a table broke down: {broken}")))?;
+    let room = room.map_err(|status| Failure::call("cannot open a table", &addresses.join(", "), &status))?;
+    rooms.insert(index, room);
+    Ok(())
+}
