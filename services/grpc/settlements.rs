@@ -1,6 +1,6 @@
 //! Settlement records, and voiding hands.
 
-use tables::{OperatorId, Tables};
+use tables::{OperatorId, SettlementPage, Tables};
 use tonic::{Request, Response, Status};
 
 use super::parse::play::void_hand;
@@ -25,10 +25,12 @@ impl Settlements {
     ) -> Result<v1::ListSettlementsResponse, Status> {
         // One more than the page holds tells whether there is another page.
         let read = self.tables.store().settlements(operator, &page.filter, page.after, page.size + 1).await;
-        let mut records = read.map_err(|error| status::store(&error))?;
+        let SettlementPage { mut records, next } = read.map_err(|error| status::store(&error))?;
         let more = records.len() > page.size;
         records.truncate(page.size);
-        let last = records.last().filter(|_| more).map(|(position, _)| page.token(*position));
+        // A page may be short, or empty, where the store has looked through many records in vain.
+        let last = if more { records.last().map(|(position, _)| *position) } else { next };
+        let last = last.map(|position| page.token(position));
         Ok(v1::ListSettlementsResponse {
             settlements: records.iter().map(|(_, record)| render::settlement(record)).collect(),
             next_page_token: last.unwrap_or_default(),

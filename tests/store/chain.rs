@@ -81,8 +81,15 @@ pub async fn check_whole(store: &dyn Store, key: &TableKey) -> Vec<Token> {
     }
     assert!(table == *stored.table, "the events of {key} do not make its state");
     let filter = SettlementFilter { table: Some(key.table), ..SettlementFilter::default() };
-    let found = store.settlements(&key.operator, &filter, None, usize::MAX).await.expect("settlements");
-    let found: Vec<_> = found.into_iter().map(|(_, settlement)| settlement).collect();
+    let (mut found, mut after) = (Vec::new(), None);
+    loop {
+        let page = store.settlements(&key.operator, &filter, after, usize::MAX).await.expect("settlements");
+        found.extend(page.records.into_iter().map(|(_, settlement)| settlement));
+        match page.next {
+            Some(next) => after = Some(next),
+            None => break,
+        }
+    }
     assert!(found == expected, "the settlements of {key} are not those of its events");
     let calendar = store.due(rules::Millis(u64::MAX), usize::MAX).await.expect("the calendar");
     let due = calendar.iter().filter(|(other, _)| other == key).map(|(_, at)| *at);

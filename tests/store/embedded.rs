@@ -46,6 +46,12 @@ async fn play(store: &EmbeddedStore, chain: &mut Chain, commits: usize) {
 }
 
 #[tokio::test]
+async fn a_list_of_settlements_looks_at_so_many() {
+    let (_folder, path) = folder();
+    crate::outbox::a_page_has_a_bound(&open(&path)).await;
+}
+
+#[tokio::test]
 async fn everything_is_there_after_a_restart() {
     let (_folder, path) = folder();
     let mut chain = Chain::new(key(1), 5);
@@ -241,7 +247,7 @@ async fn operators_whose_names_begin_alike_do_not_meet() {
         let tables = store.tables(&operator(name), None, 10).await.unwrap();
         assert_eq!(tables.iter().map(|(key, _)| key).collect::<Vec<_>>(), [&mine]);
         check_whole(&store, &mine).await;
-        let all = store.settlements(&operator(name), &Default::default(), None, 1000).await.unwrap();
+        let all = store.settlements(&operator(name), &Default::default(), None, 1000).await.unwrap().records;
         assert!(!all.is_empty() && all.iter().all(|(_, settlement)| settlement.key == mine));
     }
     assert!(store.tables(&operator("a-"), None, 10).await.unwrap().is_empty());

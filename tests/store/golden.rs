@@ -150,7 +150,8 @@ async fn check_file(store: &EmbeddedStore) {
     assert_eq!(due.first().map(|(_, at)| *at), store.next_due().await.unwrap());
     let request = fixtures::request();
     assert!(store.request(&key, &request.id).await.unwrap() == Some(request));
-    let all = store.settlements(&operator, &SettlementFilter::default(), None, usize::MAX).await.unwrap();
+    let all =
+        store.settlements(&operator, &SettlementFilter::default(), None, usize::MAX).await.unwrap().records;
     assert!(all.len() > 5, "{} settlements", all.len());
     for (position, settlement) in &all {
         let by_id = store.settlement(&operator, &settlement.id).await.unwrap();
@@ -161,7 +162,7 @@ async fn check_file(store: &EmbeddedStore) {
             SettlementFilter { table: Some(key.table), hand: settlement.hand(), player: None },
             SettlementFilter { player: Some(player), ..SettlementFilter::default() },
         ] {
-            let found = store.settlements(&operator, &filter, None, usize::MAX).await.unwrap();
+            let found = store.settlements(&operator, &filter, None, usize::MAX).await.unwrap().records;
             assert!(found.iter().any(|(at, one)| at == position && one == settlement), "{filter:?}");
         }
     }

@@ -10,6 +10,7 @@ mod golden;
 mod keyring;
 mod kill;
 mod laws;
+mod outbox;
 mod play;
 mod redis;
 mod seal;

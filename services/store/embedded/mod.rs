@@ -23,7 +23,7 @@ use rules::{Millis, Table};
 use tables::time::{Clock, SystemClock};
 use tables::{
     Commit, History, OperatorId, Outage, Outcome, RequestId, RequestRecord, Settlement, SettlementBody,
-    SettlementFilter, SettlementPosition, Store, StoreError, Stored, TableId, TableKey,
+    SettlementFilter, SettlementPage, SettlementPosition, Store, StoreError, Stored, TableId, TableKey,
 };
 use tokio::sync::oneshot;
 use uuid::Uuid;
@@ -240,7 +240,7 @@ impl Store for EmbeddedStore {
         filter: &SettlementFilter,
         after: Option<SettlementPosition>,
         limit: usize,
-    ) -> Result<Vec<(SettlementPosition, Settlement)>, StoreError> {
+    ) -> Result<SettlementPage, StoreError> {
         let (operator, filter) = (operator.clone(), filter.clone());
         self.study(move |reader| reader.settlements(&operator, &filter, after, limit)).await
     }

@@ -4,10 +4,11 @@ use std::sync::Arc;
 
 use redb::{Database, ReadTransaction, ReadableDatabase, ReadableTable};
 use rules::{Millis, Table};
+use tables::settlement::LOOKED_AT;
 use tables::store::REQUEST_RETENTION;
 use tables::{
     Entry, History, OperatorId, Outage, RequestId, RequestRecord, Settlement, SettlementFilter,
-    SettlementPosition, Stored, TableId, TableKey,
+    SettlementPage, SettlementPosition, Stored, TableId, TableKey,
 };
 use uuid::Uuid;
 
@@ -185,27 +186,31 @@ impl Reader {
         filter: &SettlementFilter,
         after: Option<SettlementPosition>,
         limit: usize,
-    ) -> Result<Vec<(SettlementPosition, Settlement)>, Fault> {
+    ) -> Result<SettlementPage, Fault> {
         let first = match after {
             None => Some(0),
             Some(position) => position.0.checked_add(1),
         };
-        let mut found = Vec::new();
+        let mut page = SettlementPage::default();
         let Some(first) = first else {
-            return Ok(found);
+            return Ok(page);
         };
         let transaction = self.begin()?;
-        for position in positions(&transaction, operator, filter, first)? {
-            if found.len() >= limit {
+        for (position, looked_at) in positions(&transaction, operator, filter, first)?.zip(1..) {
+            if page.records.len() >= limit {
                 break;
             }
             let position = position?;
             let settlement = self.settlement_at(&transaction, operator, position)?;
             if filter.matches(&settlement) {
-                found.push((SettlementPosition(position), settlement));
+                page.records.push((SettlementPosition(position), settlement));
+            }
+            if looked_at == LOOKED_AT {
+                page.next = Some(SettlementPosition(position));
+                break;
             }
         }
-        Ok(found)
+        Ok(page)
     }
 
     pub fn outages(&self) -> Result<Vec<Outage>, Fault> {

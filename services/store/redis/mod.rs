@@ -33,7 +33,7 @@ use rules::Millis;
 use rules::table::Table;
 use tables::{
     Commit, Ear, Following, History, OperatorId, Outage, Outcome, RequestId, RequestRecord, Settlement,
-    SettlementFilter, SettlementPosition, Store, StoreError, Stored, TableId, TableKey,
+    SettlementFilter, SettlementPage, SettlementPosition, Store, StoreError, Stored, TableId, TableKey,
 };
 use uuid::Uuid;
 
@@ -228,7 +228,7 @@ impl Store for RedisStore {
         filter: &SettlementFilter,
         after: Option<SettlementPosition>,
         limit: usize,
-    ) -> Result<Vec<(SettlementPosition, Settlement)>, StoreError> {
+    ) -> Result<SettlementPage, StoreError> {
         self.list_settlements(operator, filter, after, limit).await
     }
 

@@ -8,7 +8,10 @@
 use std::collections::VecDeque;
 
 use ::redis::{Value, cmd};
-use tables::{OperatorId, Settlement, SettlementFilter, SettlementPosition, StoreError, TableKey};
+use tables::settlement::LOOKED_AT;
+use tables::{
+    OperatorId, Settlement, SettlementFilter, SettlementPage, SettlementPosition, StoreError, TableKey,
+};
 use uuid::Uuid;
 
 use super::RedisStore;
@@ -62,7 +65,7 @@ impl RedisStore {
         filter: &SettlementFilter,
         after: Option<SettlementPosition>,
         limit: usize,
-    ) -> Result<Vec<(SettlementPosition, Settlement)>, StoreError> {
+    ) -> Result<SettlementPage, StoreError> {
         let shards = match filter.table {
             Some(table) => vec![Shard::of(&TableKey { operator: operator.clone(), table }, self.shards())],
             None => self.all_shards(),
@@ -70,8 +73,11 @@ impl RedisStore {
         let horizon = self.durable_until().await?;
         let mut sources: Vec<Source> = shards.into_iter().map(|shard| Source::after(shard, after)).collect();
         let chunk = (limit.saturating_mul(2) / sources.len().max(1)).clamp(LEAST, 512);
-        let mut found = Vec::new();
-        while found.len() < limit {
+        let mut page = SettlementPage::default();
+        for looked_at in 1.. {
+            if page.records.len() >= limit {
+                break;
+            }
             self.fill(operator, &mut sources, chunk).await?;
             let Some((position, settlement)) = next(&mut sources) else {
                 break;
@@ -80,10 +86,14 @@ impl RedisStore {
                 break;
             }
             if filter.matches(&settlement) {
-                found.push((position, settlement));
+                page.records.push((position, settlement));
+            }
+            if looked_at == LOOKED_AT {
+                page.next = Some(position);
+                break;
             }
         }
-        Ok(found)
+        Ok(page)
     }
 
     /// Reads on in every outbox of which nothing is left and that may have more.

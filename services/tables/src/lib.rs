@@ -24,7 +24,9 @@ pub use feed::{Feed, FeedLimits};
 pub use ids::{OperatorId, RequestId, TableId, TableKey};
 pub use memory::MemoryStore;
 pub use play::{Answer, Answered, PlayError, Request, Settings, Tables};
-pub use settlement::{Settlement, SettlementBody, SettlementFilter, SettlementKind, SettlementPosition};
+pub use settlement::{
+    Settlement, SettlementBody, SettlementFilter, SettlementKind, SettlementPage, SettlementPosition,
+};
 pub use store::{
     Commit, Ear, Entry, Following, Heard, History, Outage, Outcome, RequestRecord, Store, StoreError, Stored,
     Token,

@@ -11,7 +11,7 @@ use rules::table::Table;
 use uuid::Uuid;
 
 use crate::ids::{OperatorId, RequestId, TableId, TableKey};
-use crate::settlement::{Settlement, SettlementFilter, SettlementPosition};
+use crate::settlement::{Settlement, SettlementFilter, SettlementPage, SettlementPosition};
 use crate::store::{
     Commit, Entry, History, Outage, Outcome, REQUEST_RETENTION, RequestRecord, Store, StoreError, Stored,
 };
@@ -173,16 +173,17 @@ impl Store for MemoryStore {
         filter: &SettlementFilter,
         after: Option<SettlementPosition>,
         limit: usize,
-    ) -> Result<Vec<(SettlementPosition, Settlement)>, StoreError> {
+    ) -> Result<SettlementPage, StoreError> {
         let state = self.state()?;
         let Some(book) = state.books.get(operator) else {
-            return Ok(Vec::new());
+            return Ok(SettlementPage::default());
         };
         let first = after.map_or(0, |position| position.0.saturating_add(1));
         let skipped = usize::try_from(first).unwrap_or(usize::MAX);
         let rest = (first..).map(SettlementPosition).zip(book.records.iter().skip(skipped));
         let wanted = rest.filter(|(_, settlement)| filter.matches(settlement));
-        Ok(wanted.take(limit).map(|(at, settlement)| (at, settlement.clone())).collect())
+        let records = wanted.take(limit).map(|(at, settlement)| (at, settlement.clone())).collect();
+        Ok(SettlementPage { records, next: None })
     }
 
     async fn heartbeat(&self, _now: Millis) -> Result<(), StoreError> {

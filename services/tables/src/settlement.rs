@@ -127,6 +127,19 @@ impl Settlement {
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 pub struct SettlementPosition(pub u64);
 
+/// So many records are looked at for one page at most, where a filter lets few through.
+pub const LOOKED_AT: usize = 10_000;
+
+/// Some of the records that were asked for.
+#[derive(Clone, PartialEq, Eq, Default, Debug)]
+pub struct SettlementPage {
+    /// In the order in which they were committed.
+    pub records: Vec<(SettlementPosition, Settlement)>,
+    /// Where to go on if the store stopped looking before it had the wanted number and before the end; there may be
+    /// none up to there.
+    pub next: Option<SettlementPosition>,
+}
+
 /// Which records are wanted; an empty filter lets all through.
 #[derive(Clone, PartialEq, Eq, Default, Debug)]
 pub struct SettlementFilter {

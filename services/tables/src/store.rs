@@ -12,7 +12,7 @@ use thiserror::Error;
 use uuid::Uuid;
 
 use crate::ids::{OperatorId, RequestId, TableId, TableKey};
-use crate::settlement::{Settlement, SettlementFilter, SettlementPosition};
+use crate::settlement::{Settlement, SettlementFilter, SettlementPage, SettlementPosition};
 
 /// How long a store keeps request records: 14 days, in ms.
 pub const REQUEST_RETENTION: Millis = Millis::minutes(14 * 24 * 60);
@@ -276,7 +276,9 @@ pub trait Store: Send + Sync + 'static {
     async fn settlement(&self, operator: &OperatorId, id: &Uuid) -> Result<Option<Settlement>, StoreError>;
 
     /// Up to `limit` settlement records of the operator that the filter lets through, after this position, in the
-    /// order in which they were committed, all of them durable as the store promises. A record's position never changes, and later ones have greater positions.
+    /// order in which they were committed, all of them durable as the store promises. A record's
+    /// position never changes, and later ones have greater positions. The store may stop looking earlier, and says where:
+    /// what one call costs has a bound.
     ///
     /// # Errors
     /// [`StoreError`]
@@ -286,7 +288,7 @@ pub trait Store: Send + Sync + 'static {
         filter: &SettlementFilter,
         after: Option<SettlementPosition>,
         limit: usize,
-    ) -> Result<Vec<(SettlementPosition, Settlement)>, StoreError>;
+    ) -> Result<SettlementPage, StoreError>;
 
     /// Notes durably that the service is alive.
     ///

@@ -185,7 +185,7 @@ async fn r10_3_a_table_whose_books_do_not_balance_voids_its_hand_and_stops() {
     assert!(stopped.running_hand().is_none());
     assert_eq!(stopped.stops.iter().map(|s| s.scope).collect::<Vec<_>>(), [StopScope::Malfunction]);
     assert_eq!(stopped.due(), None, "no next hand");
-    let records = store.settlements(&key.operator, &Default::default(), None, 100).await.unwrap();
+    let records = store.settlements(&key.operator, &Default::default(), None, 100).await.unwrap().records;
     let (_, void) = records.last().unwrap();
     assert_eq!((void.kind, void.hand()), (SettlementKind::Void, Some(1)));
     let SettlementBody::Void { refunds, .. } = &void.body else {

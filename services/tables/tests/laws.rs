@@ -169,7 +169,7 @@ impl Store for Sinner {
         filter: &SettlementFilter,
         after: Option<SettlementPosition>,
         limit: usize,
-    ) -> Result<Vec<(SettlementPosition, Settlement)>, StoreError> {
+    ) -> Result<SettlementPage, StoreError> {
         let all = SettlementFilter::default();
         let filter = if self.sin == Sin::IgnoresFilters { &all } else { filter };
         let after = after.filter(|_| self.sin != Sin::ForgetsPages);

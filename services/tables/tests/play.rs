@@ -210,7 +210,7 @@ async fn settlements_are_written_with_what_they_settle() {
     )
     .await
     .unwrap();
-    let found = store.settlements(&key.operator, &Default::default(), None, 100).await.unwrap();
+    let found = store.settlements(&key.operator, &Default::default(), None, 100).await.unwrap().records;
     let records: Vec<_> = found.into_iter().map(|(_, s)| s).collect();
     let kinds: Vec<String> = records.iter().map(|s| format!("{:?}", s.kind)).collect();
     assert_eq!(kinds, ["BuyIn", "BuyIn", "Hand", "CashOut", "AddChips"]);

@@ -8,7 +8,7 @@ use async_trait::async_trait;
 use rules::{Millis, Table};
 use tables::{
     Commit, History, MemoryStore, OperatorId, Outage, Outcome, RequestId, RequestRecord, Settlement,
-    SettlementFilter, SettlementPosition, Store, StoreError, Stored, TableId, TableKey,
+    SettlementFilter, SettlementPage, SettlementPosition, Store, StoreError, Stored, TableId, TableKey,
 };
 use tokio::sync::Semaphore;
 use uuid::Uuid;
@@ -130,7 +130,7 @@ impl Store for Gated {
         filter: &SettlementFilter,
         after: Option<SettlementPosition>,
         limit: usize,
-    ) -> Result<Vec<(SettlementPosition, Settlement)>, StoreError> {
+    ) -> Result<SettlementPage, StoreError> {
         self.inner.settlements(operator, filter, after, limit).await
     }
 

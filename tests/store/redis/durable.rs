@@ -34,7 +34,7 @@ async fn ways(store: &RedisStore, done: &Commit, record: &Settlement) -> [Result
         state.map(|state| state.is_some_and(|state| state.token == done.token)),
         kept.map(|kept| kept == Some(request())),
         found.map(|found| found.as_ref() == Some(record)),
-        listed.map(|listed| listed.iter().any(|(_, listed)| listed == record)),
+        listed.map(|listed| listed.records.iter().any(|(_, listed)| listed == record)),
         again.map(|(itself, its_request)| {
             is_done(&Ok(itself)) && matches!(its_request, Outcome::Repeated { .. })
         }),

@@ -68,6 +68,13 @@ async fn a_script_without_its_token_check_breaks_the_laws() {
     }
 }
 
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_list_of_settlements_looks_at_so_many() {
+    let installation = Installation::single();
+    let store = open(installation.config()).await;
+    crate::outbox::a_page_has_a_bound(&*store).await;
+}
+
 /// The law of request records needs a clock that can be turned; Redis has its own. So it is looked at how long Redis
 /// means to keep one.
 #[tokio::test]

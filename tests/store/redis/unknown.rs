@@ -83,7 +83,7 @@ async fn callers_do_not_notice() {
     assert!(proxy.cuts() >= 40, "{} cuts", proxy.cuts());
     let history = store.history(&key, 0, 1000).await.unwrap().entries;
     assert_eq!(history.len(), 41, "every call has had one effect");
-    let records = store.settlements(&key.operator, &Default::default(), None, 1000).await.unwrap();
+    let records = store.settlements(&key.operator, &Default::default(), None, 1000).await.unwrap().records;
     assert_eq!(records.len(), 40);
 }
 

@@ -101,7 +101,8 @@ pub(super) async fn a_commit_is_there_as_a_whole(store: &Arc<dyn Store>) -> Verd
     let settlement = &wanted.settlements[0];
     let by_id = store.settlement(&key.operator, &settlement.id).await.map_err(text)?;
     ensure!(by_id.as_ref() == Some(settlement), "the settlement by its id is {by_id:?}");
-    let listed = store.settlements(&key.operator, &Default::default(), None, 100).await.map_err(text)?;
+    let listed =
+        store.settlements(&key.operator, &Default::default(), None, 100).await.map_err(text)?.records;
     ensure!(listed.last().map(|(_, s)| s) == Some(settlement), "the settlement is not the last of the list");
     Ok(())
 }

@@ -173,7 +173,8 @@ pub(super) struct Picture {
 /// Takes the picture of a table, its operator's records, and the calendar.
 pub(super) async fn picture(store: &dyn Store, key: &TableKey) -> Result<Picture, String> {
     let stored = store.load(key).await.map_err(text)?;
-    let records = store.settlements(&key.operator, &Default::default(), None, 1000).await.map_err(text)?;
+    let records =
+        store.settlements(&key.operator, &Default::default(), None, 1000).await.map_err(text)?.records;
     Ok(Picture {
         token: stored.as_ref().map(|s| s.token),
         table: stored.map(|s| (*s.table).clone()),

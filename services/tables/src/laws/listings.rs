@@ -48,7 +48,7 @@ pub(super) async fn pages_of_settlements_are_stable(store: &Arc<dyn Store>) -> V
     let mut listed = Vec::new();
     let mut after = None;
     for _ in 0..100 {
-        let page = store.settlements(&one.operator, &all, after, 3).await.map_err(text)?;
+        let page = store.settlements(&one.operator, &all, after, 3).await.map_err(text)?.records;
         let Some((last, _)) = page.last() else {
             break;
         };
@@ -60,7 +60,7 @@ pub(super) async fn pages_of_settlements_are_stable(store: &Arc<dyn Store>) -> V
             b = done(&**store, following(&other, &b, now)?).await?;
         }
     }
-    let again = store.settlements(&one.operator, &all, None, 1000).await.map_err(text)?;
+    let again = store.settlements(&one.operator, &all, None, 1000).await.map_err(text)?.records;
     ensure!(listed == again, "turning the pages gave {} records, there are {}", listed.len(), again.len());
     ensure!(listed.windows(2).all(|pair| pair[0].0 < pair[1].0), "positions do not grow");
     let expected = (a.token.version - 1) + (b.token.version - 1);
@@ -81,7 +81,7 @@ pub(super) async fn settlements_are_found_by_what_they_are_about(store: &Arc<dyn
         done(&**store, commit).await?;
     }
     let list = |filter: SettlementFilter, limit: usize| async move {
-        let found = store.settlements(&operator(1)?, &filter, None, limit).await.map_err(text)?;
+        let found = store.settlements(&operator(1)?, &filter, None, limit).await.map_err(text)?.records;
         Ok::<_, String>(found.into_iter().map(|(_, s)| s).collect::<Vec<_>>())
     };
     let all = list(SettlementFilter::default(), 100).await?;
@@ -123,7 +123,8 @@ pub(super) async fn operators_are_strangers(store: &Arc<dyn Store>) -> Verdict {
     let id = record(1, 1, b"", now).id;
     ensure!(store.request(&theirs, &id).await.map_err(text)?.is_none(), "the request");
     ensure!(store.settlement(stranger, &settlement).await.map_err(text)?.is_none(), "the settlement");
-    let listed = store.settlements(stranger, &SettlementFilter::default(), None, 10).await.map_err(text)?;
+    let listed =
+        store.settlements(stranger, &SettlementFilter::default(), None, 10).await.map_err(text)?.records;
     ensure!(listed.is_empty(), "the list of settlements");
     // A name that begins with another operator's name is no part of it.
     let long = crate::OperatorId::new("operator-11").ok_or("a legal name is refused")?;

@@ -33,7 +33,8 @@ pub(super) async fn racing_writers_make_one_history(store: &Arc<dyn Store>) -> V
     ensure!(versions == (2..=last).collect::<Vec<_>>(), "versions {versions:?}");
     let kept: HashSet<_> = entries.iter().map(|entry| entry.token).collect();
     ensure!(kept == done, "the history is not what the writers were told");
-    let records = store.settlements(&key.operator, &Default::default(), None, 1000).await.map_err(text)?;
+    let records =
+        store.settlements(&key.operator, &Default::default(), None, 1000).await.map_err(text)?.records;
     ensure!(records.len() as u64 == last - 1, "{} settlements of {} commits", records.len(), last - 1);
     Ok(())
 }
@@ -100,7 +101,8 @@ async fn look(store: &dyn Store, key: &TableKey) -> Verdict {
         entry.is_some_and(|e| e.token == stored.token),
         "version {version} is seen before its history entry"
     );
-    let records = store.settlements(&key.operator, &Default::default(), None, 1000).await.map_err(text)?;
+    let records =
+        store.settlements(&key.operator, &Default::default(), None, 1000).await.map_err(text)?.records;
     let seen = records.iter().any(|(_, s)| s.version == version);
     ensure!(seen, "version {version} is seen before its settlement");
     Ok(())

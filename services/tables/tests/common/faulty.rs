@@ -160,7 +160,7 @@ impl Store for Faulty {
         filter: &SettlementFilter,
         after: Option<SettlementPosition>,
         limit: usize,
-    ) -> Result<Vec<(SettlementPosition, Settlement)>, StoreError> {
+    ) -> Result<SettlementPage, StoreError> {
         self.inner.settlements(operator, filter, after, limit).await
     }
 
