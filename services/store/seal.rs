@@ -107,9 +107,17 @@ impl Keyring {
     /// # Errors
     /// [`SealError::NoEntropy`]
     pub fn seal(&self, place: &Place<'_>, secret: &[u8]) -> Result<Sealed, SealError> {
+        self.seal_with(self.active().0, place, secret)
+    }
+
+    /// Seals a secret with the key of that name.
+    ///
+    /// # Errors
+    /// [`SealError::UnknownKey`] and [`SealError::NoEntropy`]
+    pub fn seal_with(&self, key_id: &str, place: &Place<'_>, secret: &[u8]) -> Result<Sealed, SealError> {
+        let cipher = self.get(key_id).ok_or_else(|| SealError::UnknownKey(key_id.to_owned()))?;
         let mut nonce = [0; NONCE_LEN];
         SysRng.try_fill_bytes(&mut nonce).map_err(|_| SealError::NoEntropy)?;
-        let (key_id, cipher) = self.active();
         let ciphertext = encrypt(cipher, &nonce, &place.bytes(), secret)
             .ok_or_else(|| SealError::DoesNotOpen(key_id.to_owned()))?;
         Ok(Sealed { key_id: key_id.to_owned(), nonce: nonce.to_vec(), ciphertext })

@@ -4,6 +4,7 @@
 //! writer of tables. What the script cannot say, because its answer was lost, is found out by whoever asked for the
 //! commit: sent again, it recognises itself by its token.
 
+mod checks;
 mod commits;
 mod config;
 mod durable;

@@ -16,14 +16,9 @@ use super::route::{Home, Kind, Map};
 use super::script::{self, Answer, Arguments, Verdict};
 use super::startup::{StartError, asked};
 use super::topology::text;
-use crate::store::{CodecError, Place, Purpose, SealError, Sealed};
 
 /// An operator that cannot be one, for the probe table.
 const PROBE: &str = "~probe";
-
-/// Where the check belongs: to no operator and no table.
-const CHECK: Place<'static> =
-    Place { operator: "", subject: Uuid::nil(), hand: 0, seat: 0, purpose: Purpose::Check };
 
 impl RedisStore {
     /// Runs the real script, with everything that a commit can have, on a table that is no table, and listens to its
@@ -87,38 +82,27 @@ impl RedisStore {
         }
     }
 
-    /// What was fixed when the installation was new: the number of shards, and which keys seal its cards.
-    pub(super) async fn check_installation(&self) -> Result<(), StartError> {
+    /// What was fixed when the installation was new: the number of shards, and by which keys seal its cards; gives
+    /// the warnings.
+    pub(super) async fn check_installation(&self) -> Result<Vec<String>, StartError> {
         let failed = |error: StoreError| StartError::Unreachable(error.to_string());
-        let check = self.seal_check().map_err(|error| StartError::Keys(error.to_string()))?;
-        let shards = self.config.shards.to_string();
-        let set = |field: &str, value: &[u8]| {
-            let mut command = cmd("HSETNX");
-            command.arg(INSTALLATION).arg(field).arg(value);
-            command
-        };
-        let mut get = cmd("HMGET");
-        get.arg(INSTALLATION).arg("shards").arg("check");
-        let commands = [set("shards", shards.as_bytes()), set("check", &check), get];
-        let reply = self.router.call(Home::Installation, &commands, Kind::Read).await;
+        let mut set = cmd("HSETNX");
+        set.arg(INSTALLATION).arg("shards").arg(self.config.shards);
+        let mut get = cmd("HGET");
+        get.arg(INSTALLATION).arg("shards");
+        let reply = self.router.call(Home::Installation, &[set, get], Kind::Read).await;
         let mut values = reply.map_err(|fault| failed(fault.unavailable()))?.values;
         let stored = values.pop();
         // Who has set the number of shards has made the installation.
         self.check_format(values.first() == Some(&Value::Int(1))).await?;
-        let stored = stored.and_then(|value| value.into_sequence().ok()).unwrap_or_default();
-        let number = stored.first().and_then(text).and_then(|text| text.parse().ok());
+        let number = stored.as_ref().and_then(text).and_then(|text| text.parse().ok());
         let strange =
             |why: &str| StartError::Strange { server: INSTALLATION.to_owned(), why: why.to_owned() };
         let stored_shards: u16 = number.ok_or_else(|| strange("the stored number of shards is none"))?;
         if stored_shards != self.config.shards {
             return Err(StartError::Shards { stored: stored_shards, configured: self.config.shards });
         }
-        let check = stored
-            .into_iter()
-            .nth(1)
-            .and_then(script::bytes)
-            .ok_or_else(|| strange("the key check is missing"))?;
-        self.open_check(&check)
+        self.check_keys().await
     }
 
     /// A new installation gets the newest format; of another one the format has to be known.
@@ -135,25 +119,5 @@ impl RedisStore {
         }
         self.codec.begin_with(installed);
         Ok(())
-    }
-
-    /// Something sealed, so that a later process can try its keys: its name, the nonce and the rest.
-    fn seal_check(&self) -> Result<Vec<u8>, SealError> {
-        let Sealed { key_id, nonce, ciphertext } = self.codec.keys().seal(&CHECK, b"fulcrum")?;
-        let length = u8::try_from(key_id.len()).unwrap_or(u8::MAX);
-        Ok([&[length], key_id.as_bytes(), &nonce[..], &ciphertext[..]].concat())
-    }
-
-    fn open_check(&self, stored: &[u8]) -> Result<(), StartError> {
-        let split = || {
-            let (length, rest) = stored.split_first()?;
-            let (key_id, rest) = rest.split_at_checked(usize::from(*length))?;
-            let (nonce, ciphertext) = rest.split_at_checked(crate::store::seal::NONCE_LEN)?;
-            let key_id = String::from_utf8(key_id.to_vec()).ok()?;
-            Some(Sealed { key_id, nonce: nonce.to_vec(), ciphertext: ciphertext.to_vec() })
-        };
-        let sealed = split().ok_or_else(|| StartError::Keys("the stored check is none".to_owned()))?;
-        let opened = self.codec.keys().open(&CHECK, &sealed);
-        opened.map(|_| ()).map_err(|error| StartError::Keys(CodecError::from(error).to_string()))
     }
 }

@@ -137,7 +137,7 @@ impl RedisStore {
         for node in &map.primaries {
             self.probe(&map, node).await?;
         }
-        self.check_installation().await?;
+        warnings.extend(self.check_installation().await?);
         Ok(warnings)
     }
 

@@ -96,6 +96,64 @@ async fn another_number_of_shards_or_another_key() {
     open(single(&server)).await;
 }
 
+fn keyed(keys: &[(&str, &str)]) -> Codec {
+    let lines: Vec<String> =
+        keys.iter().map(|(name, digits)| format!("{name} {}", digits.repeat(32))).collect();
+    Codec::new(Arc::new(Keyring::parse(&lines.join("\n")).unwrap()))
+}
+
+#[tokio::test]
+async fn keys_are_known_by_what_they_have_sealed() {
+    let server = Server::start();
+    let start = |keys: &[(&str, &str)]| RedisStore::open_quietly(single(&server), keyed(keys));
+    let refuses = async |keys: &[(&str, &str)], name: &str| match start(keys).await {
+        Err(StartError::Keys(why)) => assert!(why.contains(&format!("{name:?}")), "{why}"),
+        Err(error) => panic!("{error}"),
+        Ok(_) => panic!("it starts with {keys:?}"),
+    };
+    let starts = async |keys: &[(&str, &str)]| match start(keys).await {
+        Ok((_, warnings)) => warnings,
+        Err(error) => panic!("{keys:?}: {error}"),
+    };
+    let (old, new, spare) = (("old", "0a"), ("new", "0b"), ("spare", "0c"));
+    starts(&[old]).await;
+    refuses(&[("old", "ff")], "old").await;
+    refuses(&[new], "old").await;
+    // A new key is given to all servers before the first one seals with it; the wrong one of its name is found at once.
+    starts(&[old, new]).await;
+    refuses(&[old, ("new", "ff")], "new").await;
+    refuses(&[("new", "ff"), old], "new").await;
+    let warnings = starts(&[old]).await;
+    assert!(warnings.iter().any(|warning| warning.contains("\"new\"")), "{warnings:?}");
+    // From now on it seals, and nobody can do without either.
+    starts(&[new, old, spare]).await;
+    refuses(&[old], "new").await;
+    refuses(&[new], "old").await;
+    let warnings = starts(&[new, old]).await;
+    assert!(warnings.iter().any(|warning| warning.contains("\"spare\"")), "{warnings:?}");
+}
+
+#[tokio::test]
+async fn an_installation_with_the_one_check_of_old_gets_one_a_key() {
+    const AS_OF_OLD: &str = "local all = redis.call('HGETALL', KEYS[1]) redis.call('DEL', KEYS[1]) \
+         redis.call('HSET', KEYS[1], 'shards', 256) \
+         for i = 1, #all, 2 do if all[i] == 'check:old' then redis.call('HSET', KEYS[1], 'check', all[i + 1]) end end";
+    let server = Server::start();
+    let (old, new) = (("old", "0a"), ("new", "0b"));
+    let start = |keys: &[(&str, &str)]| RedisStore::open_quietly(single(&server), keyed(keys));
+    start(&[old]).await.unwrap();
+    let _: Value = server.ask(&["EVAL", AS_OF_OLD, "1", "{fulcrum}:installation"]);
+    assert!(server.ask::<bool>(&["HEXISTS", "{fulcrum}:installation", "check"]));
+    for wrong in [vec![("old", "ff")], vec![new]] {
+        assert!(matches!(start(&wrong).await, Err(StartError::Keys(_))), "{wrong:?}");
+    }
+    start(&[new, old]).await.unwrap();
+    for field in ["check:old", "check:new", "sealing:old", "sealing:new"] {
+        assert!(server.ask::<bool>(&["HEXISTS", "{fulcrum}:installation", field]), "{field}");
+    }
+    assert!(matches!(start(&[new]).await, Err(StartError::Keys(_))));
+}
+
 #[tokio::test]
 async fn a_user_with_all_rights_but_one() {
     const ENOUGH: &str = "~* &* +@read +@write +@scripting +@pubsub +@connection +@transaction +info +time +role \
