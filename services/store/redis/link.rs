@@ -3,16 +3,18 @@
 use std::fs;
 use std::path::Path;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Arc, Once};
+use std::sync::{Arc, Mutex, Once, PoisonError};
 use std::time::Duration;
 
 use ::redis::aio::MultiplexedConnection;
 use ::redis::io::tcp::TcpSettings;
+use ::redis::io::tcp::socket2::TcpKeepalive;
 use ::redis::{
     AsyncConnectionConfig, Client, ClientTlsConfig, ConnectionAddr, ConnectionInfo, IntoConnectionInfo,
     ProtocolVersion, PushInfo, PushKind, RedisConnectionInfo, RedisError, TlsCertificates,
 };
 use tables::StoreError;
+use tokio::time::Instant;
 
 use super::config::{Endpoint, Login, RedisConfig};
 use super::fault::{Fault, Remedy};
@@ -34,14 +36,34 @@ pub(super) struct Link {
 /// Takes in what a server sends unasked; never blocks.
 pub(super) type Pushed = Box<dyn Fn(PushInfo) + Send + Sync>;
 
-/// A connection, and whether it has been closed from the other side.
+/// How soon the operating system notices that the other side has gone without a word: a connection on which nothing is
+/// sent by keepalive, one on which what was sent is not confirmed by the time-out.
+const QUIET: Duration = Duration::from_secs(5);
+const PROBES: Duration = Duration::from_secs(2);
+#[cfg(any(target_os = "android", target_os = "fuchsia", target_os = "linux"))]
+const UNCONFIRMED: Duration = Duration::from_secs(3);
+
+/// A connection, whether it has been closed from the other side, and when it answered.
 #[derive(Clone)]
 pub(super) struct Live {
     pub(super) connection: MultiplexedConnection,
     closed: Arc<AtomicBool>,
+    answered: Arc<Mutex<Instant>>,
+    response_time: Duration,
 }
 
 impl Live {
+    /// Something came.
+    pub(super) fn answers(&self) {
+        *self.answered.lock().unwrap_or_else(PoisonError::into_inner) = Instant::now();
+    }
+
+    /// Whether a call that has just timed out was the last of which something could have come: its connection has not
+    /// answered since, whatever others to the same server do.
+    pub(super) fn is_silent(&self) -> bool {
+        self.answered.lock().unwrap_or_else(PoisonError::into_inner).elapsed() >= self.response_time
+    }
+
     pub(super) fn is_closed(&self) -> bool {
         self.closed.load(Ordering::Acquire)
     }
@@ -129,7 +151,7 @@ impl Link {
             });
         let connection =
             client.get_multiplexed_async_connection_with_config(&config).await.map_err(failed)?;
-        Ok(Live { connection, closed })
+        Ok(Live { connection, closed, answered: Arc::new(Mutex::new(Instant::now())), response_time })
     }
 
     fn client(&self, to: &Endpoint, login: &Login) -> Result<Client, RedisError> {
@@ -143,8 +165,7 @@ impl Link {
         }
         let info = |address: ConnectionAddr| -> Result<ConnectionInfo, RedisError> {
             let info = address.into_connection_info()?;
-            // Without it a small command waits for the acknowledgement of the one before.
-            Ok(info.set_tcp_settings(TcpSettings::default().set_nodelay(true)).set_redis_settings(settings))
+            Ok(info.set_tcp_settings(tcp_settings()).set_redis_settings(settings))
         };
         let (host, port) = (to.host.clone(), to.port);
         match &self.certificates {
@@ -155,6 +176,15 @@ impl Link {
             }
         }
     }
+}
+
+fn tcp_settings() -> TcpSettings {
+    let keepalive = TcpKeepalive::new().with_time(QUIET).with_interval(PROBES);
+    // Without `nodelay` a small command waits for the acknowledgement of the one before.
+    let settings = TcpSettings::default().set_nodelay(true).set_keepalive(keepalive);
+    #[cfg(any(target_os = "android", target_os = "fuchsia", target_os = "linux"))]
+    let settings = settings.set_user_timeout(UNCONFIRMED);
+    settings
 }
 
 fn pem(path: &Path) -> Result<Vec<u8>, StoreError> {

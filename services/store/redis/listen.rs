@@ -297,7 +297,10 @@ impl Task {
         };
         let command = on_channel("SSUBSCRIBE", key, self.shards);
         match line.live.connection.send_packed_command(&command).await {
-            Ok(Value::ServerError(_)) | Err(_) => {
+            answer @ (Ok(Value::ServerError(_)) | Err(_)) => {
+                if answer.is_err() {
+                    line.live.give_up();
+                }
                 // The slot has moved, or the server is away: the map may be old.
                 let _ = router.locate(Some(&map)).await;
                 false
@@ -347,6 +350,16 @@ impl Task {
         self.router.upgrade()?.map().await.ok()
     }
 
+    /// Gives up the connections on which nothing comes any more, though nobody has closed them.
+    async fn ping(&self) {
+        let pings = self.lines.values().map(|line| async {
+            if line.live.clone().connection.send_packed_command(&cmd("PING")).await.is_err() {
+                line.live.give_up();
+            }
+        });
+        futures_util::future::join_all(pings).await;
+    }
+
     /// Looks for tables that have gone on without our having heard of it.
     async fn sweep(&mut self) {
         let Some(router) = self.router.upgrade() else {
@@ -359,6 +372,7 @@ impl Task {
         for key in left {
             self.leave(&key).await;
         }
+        self.ping().await;
         let keys: Vec<TableKey> = self.shared.followed().keys().cloned().collect();
         let calls =
             keys.iter().map(|key| (Shard::of(key, self.shards), vec![version(key, self.shards)])).collect();

@@ -87,10 +87,15 @@ impl Node {
     ) -> Result<Vec<Value>, Fault> {
         match answer {
             Ok(values) => {
+                live.answers();
                 self.lock().answered = Instant::now();
                 Ok(values)
             }
             Err(error) if error.is_timeout() => {
+                // Half of a connection may be gone while the other one to the same server goes on.
+                if live.is_silent() {
+                    live.give_up();
+                }
                 let silent = self.lock().answered.elapsed() >= self.link.response_time;
                 if silent {
                     live.give_up();

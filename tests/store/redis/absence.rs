@@ -108,3 +108,41 @@ async fn too_many_calls_are_turned_away_and_none_hangs() {
     until("the server is asked again", || installation.servers[0].ask::<String>(&["PING"]) == "PONG");
     assert!(store.load(&key(1)).await.unwrap().is_some());
 }
+
+/// The other side of one connection is gone, and nobody closes it; the server answers on all others.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_dead_connection_is_given_up_while_others_answer() {
+    let installation = Installation::single();
+    let proxy = Proxy::before(&installation.servers[0].endpoint()).await;
+    let store = open_through(&proxy).await;
+    let mut chain = played(&store, key(1), 7, 20).await;
+    proxy.be(Mood::DeadLine);
+    let started = Instant::now();
+    let caller = |number: u64| {
+        let store = &store;
+        async move {
+            let (mut slow, mut latest) = (0, Duration::ZERO);
+            tokio::time::sleep(Duration::from_millis(number)).await;
+            while started.elapsed() < Duration::from_secs(4) {
+                let asked = Instant::now();
+                let _ = store.load(&key(1)).await;
+                if asked.elapsed() > Duration::from_millis(400) {
+                    (slow, latest) = (slow + 1, started.elapsed());
+                }
+                tokio::time::sleep(Duration::from_millis(10)).await;
+            }
+            (slow, latest)
+        }
+    };
+    let callers = futures_util::future::join_all((0..8).map(caller)).await;
+    let slow: u32 = callers.iter().map(|(slow, _)| slow).sum();
+    let latest = callers.iter().map(|(_, latest)| *latest).max().unwrap();
+    assert!(slow > 0, "nothing was lost on the dead connection");
+    // Who was sent onto it just before it was given up waits once more as long.
+    assert!(
+        latest < Duration::from_millis(1500),
+        "{slow} calls have timed out, the last one after {latest:?}"
+    );
+    bring_through(&store, &chain.next()).await;
+    check_chain(&store, &chain).await;
+}

@@ -207,3 +207,26 @@ async fn a_commit_that_nobody_was_answered_is_told_to_its_own_process() {
         notes.heard.lock().unwrap().clear();
     }
 }
+
+/// The connection that tells of commits is the one that is gone.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_dead_connection_is_not_listened_to_for_ever() {
+    let installation = Installation::single();
+    let proxy = Proxy::before(&installation.servers[0].endpoint()).await;
+    let there = open_through(&proxy).await as Arc<dyn Store>;
+    let there = Tables::new(there, Arc::new(OsDealer), Settings::default());
+    let here = process(&installation).await;
+    let key = table(&here, 1).await;
+    let mut watcher = there.watch(&key, None).await.unwrap();
+    assert_eq!(told(&mut watcher).await, (1, true));
+    proxy.be(Mood::DeadEar);
+    commit(&here, &key, 0).await;
+    assert_eq!(told(&mut watcher).await, (2, false), "found by the watch that is kept");
+    tokio::time::sleep(Duration::from_millis(3500)).await;
+    let started = Instant::now();
+    for number in 1..20 {
+        commit(&here, &key, number).await;
+        assert_eq!(told(&mut watcher).await, (number + 2, false));
+    }
+    assert!(started.elapsed() < Duration::from_secs(1), "{:?}", started.elapsed());
+}

@@ -24,6 +24,8 @@ pub enum Mood {
     UnansweredCommit,
     /// Lets the next connection on which a request comes fall silent for ever, and nobody notices by its end.
     DeadLine,
+    /// The same of the next connection on which a commit is told to a listener.
+    DeadEar,
     /// Passes the next request on and cuts the connection instead of passing on its answer.
     CutsAnswer,
     /// Passes requests on, and no answers.
@@ -120,6 +122,15 @@ impl Shared {
     }
 }
 
+/// What is known of one connection.
+#[derive(Default)]
+struct Line {
+    /// Nothing is passed on any more.
+    deaf: AtomicBool,
+    /// It has subscribed something.
+    listens: AtomicBool,
+}
+
 async fn serve(client: TcpStream, shared: Arc<Shared>) {
     if shared.is(Mood::Closed) {
         return;
@@ -130,7 +141,7 @@ async fn serve(client: TcpStream, shared: Arc<Shared>) {
     let _ = (client.set_nodelay(true), server.set_nodelay(true));
     let (from_client, to_client) = client.into_split();
     let (from_server, to_server) = server.into_split();
-    let deaf = AtomicBool::new(false);
+    let line = Line::default();
     let closed = async {
         loop {
             let changed = shared.changed.notified();
@@ -141,13 +152,13 @@ async fn serve(client: TcpStream, shared: Arc<Shared>) {
         }
     };
     tokio::select! {
-        () = requests(from_client, to_server, &shared, &deaf) => {}
-        () = answers(from_server, to_client, &shared, &deaf) => {}
+        () = requests(from_client, to_server, &shared, &line) => {}
+        () = answers(from_server, to_client, &shared, &line) => {}
         () = closed => {}
     }
 }
 
-async fn requests(mut from: OwnedReadHalf, mut to: OwnedWriteHalf, shared: &Shared, deaf: &AtomicBool) {
+async fn requests(mut from: OwnedReadHalf, mut to: OwnedWriteHalf, shared: &Shared, line: &Line) {
     let mut buffer = vec![0; 1 << 20];
     let mut held: Vec<u8> = Vec::new();
     while let Ok(read) = from.read(&mut buffer).await {
@@ -163,13 +174,16 @@ async fn requests(mut from: OwnedReadHalf, mut to: OwnedWriteHalf, shared: &Shar
         if commit && shared.spend(Mood::LateCommit) {
             tokio::time::sleep(Duration::from_millis(800)).await;
         }
+        if buffer[..read].windows(10).any(|bytes| bytes == b"SSUBSCRIBE") {
+            line.listens.store(true, Ordering::SeqCst);
+        }
         if shared.spend(Mood::DeadLine) {
-            deaf.store(true, Ordering::SeqCst);
+            line.deaf.store(true, Ordering::SeqCst);
         }
         let cut = commit && shared.spend(Mood::UnansweredCommit);
         if cut {
-            deaf.store(true, Ordering::SeqCst);
-        } else if deaf.load(Ordering::SeqCst) {
+            line.deaf.store(true, Ordering::SeqCst);
+        } else if line.deaf.load(Ordering::SeqCst) {
             continue;
         }
         held.extend_from_slice(&buffer[..read]);
@@ -197,13 +211,16 @@ async fn requests(mut from: OwnedReadHalf, mut to: OwnedWriteHalf, shared: &Shar
     }
 }
 
-async fn answers(mut from: OwnedReadHalf, mut to: OwnedWriteHalf, shared: &Shared, deaf: &AtomicBool) {
+async fn answers(mut from: OwnedReadHalf, mut to: OwnedWriteHalf, shared: &Shared, line: &Line) {
     let mut buffer = vec![0; 1 << 20];
     while let Ok(read) = from.read(&mut buffer).await {
         if read == 0 {
             return;
         }
-        if deaf.load(Ordering::SeqCst) {
+        if line.listens.load(Ordering::SeqCst) && shared.spend(Mood::DeadEar) {
+            line.deaf.store(true, Ordering::SeqCst);
+        }
+        if line.deaf.load(Ordering::SeqCst) {
             continue;
         }
         if shared.spend(Mood::CutsAnswer) {
