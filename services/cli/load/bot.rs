@@ -109,7 +109,9 @@ impl Bot {
             let stage = *self.stage.borrow_and_update();
             if let Stage::Over(last) = stage {
                 let limit = *until.get_or_insert_with(|| Instant::now() + LAST_NEWS);
-                if self.errand.is_none() && (self.view.last() >= last || Instant::now() >= limit) {
+                let heard = self.errand.is_none() && (self.view.last() >= last || !self.manner.notes);
+                if heard || Instant::now() >= limit {
+                    self.record.unknown += u64::from(self.errand.is_some());
                     return (self.view, self.record);
                 }
             }
@@ -223,25 +225,27 @@ impl Bot {
             return None;
         }
         self.came_back = true;
-        let broke = out == SitOutReason::NoChips;
         let (calls, table_id, player_id) = (self.calls.clone(), self.table_id.clone(), self.name.clone());
         let amount = self.manner.buy_in;
-        Some(Box::pin(async move {
-            let mut record = Record::default();
-            if broke {
-                record.asked_for_chips = 1;
-                record.acks.extend(add_chips(&calls, &table_id, &player_id, amount, seat).await);
-            }
-            let request = SitInRequest {
-                request_id: request_id(),
-                table_id,
-                player_id,
-                entry: Entry::Post.into(),
-                etag: String::new(),
-            };
-            calls.ask(&request, |mut c, request| async move { c.tables.sit_in(request).await }).await;
-            record
-        }))
+        Some(match out {
+            // New chips bring him back by themselves.
+            SitOutReason::NoChips => Box::pin(async move {
+                let acks = Vec::from_iter(add_chips(&calls, &table_id, &player_id, amount, seat).await);
+                Record { acks, asked_for_chips: 1, ..Record::default() }
+            }),
+            _ => Box::pin(async move {
+                let entry = Entry::Post.into();
+                let request = SitInRequest {
+                    request_id: request_id(),
+                    table_id,
+                    player_id,
+                    entry,
+                    etag: String::new(),
+                };
+                calls.ask(&request, |mut c, request| async move { c.tables.sit_in(request).await }).await;
+                Record::default()
+            }),
+        })
     }
 }
 

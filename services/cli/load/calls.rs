@@ -28,6 +28,8 @@ pub struct Calls {
     pub connections: Arc<Connections>,
     /// What is measured of them.
     pub meter: Arc<Meter>,
+    /// A stream on which nothing happens for so long is opened again elsewhere: its server may have lost touch.
+    pub quiet: Duration,
 }
 
 /// What became of a call.

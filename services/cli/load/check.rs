@@ -96,6 +96,11 @@ impl Findings {
         self.counts.is_empty()
     }
 
+    /// Nobody answered for so long that the last hand could not be waited for.
+    pub fn stuck(&mut self, sequence: u64, why: &str) {
+        self.add(Kind::Hand, sequence, format!("the table could not be brought to its end: {why}"));
+    }
+
     fn add(&mut self, kind: Kind, sequence: u64, what: String) {
         *self.counts.entry(kind).or_default() += 1;
         if self.faults.len() < TOLD {

@@ -27,8 +27,7 @@ pub struct Meter {
 /// What is not only counted.
 #[derive(Clone)]
 pub struct Rest {
-    /// How often each reason was given.
-    pub errors: BTreeMap<String, u64>,
+    errors: BTreeMap<String, u64>,
     /// How long calls took that were answered, in µs.
     pub tries: Histogram<u64>,
     /// How long decisions took from the first try to the answer, in µs.
@@ -112,16 +111,21 @@ impl Meter {
         rest.note_pause(Instant::now());
     }
 
-    /// From now on decisions are expected all the time.
-    pub fn start(&self) {
-        self.lock().last_ack = Some(Instant::now());
+    /// From now on decisions are expected all the time. How long calls took before does not matter.
+    pub fn start(&self) -> Counts {
+        let mut rest = self.lock();
+        rest.last_ack = Some(Instant::now());
+        rest.tries.reset();
+        rest.decisions.reset();
+        self.counts()
     }
 
-    /// From now on none are.
-    pub fn stop(&self) {
+    /// From now on none are: what was measured since the start.
+    pub fn stop(&self) -> Rest {
         let mut rest = self.lock();
         rest.note_pause(Instant::now());
         rest.last_ack = None;
+        rest.clone()
     }
 
     /// A hand that ended.
@@ -148,10 +152,25 @@ impl Meter {
         }
     }
 
-    /// All the rest now.
+    /// How often each reason was given until now.
     #[must_use]
-    pub fn rest(&self) -> Rest {
-        self.lock().clone()
+    pub fn errors(&self) -> BTreeMap<String, u64> {
+        self.lock().errors.clone()
+    }
+}
+
+impl Counts {
+    /// What has come since then.
+    #[must_use]
+    pub const fn since(self, then: Counts) -> Counts {
+        Counts {
+            calls: self.calls - then.calls,
+            answered: self.answered - then.answered,
+            acked: self.acked - then.acked,
+            errors: self.errors - then.errors,
+            hands: self.hands - then.hands,
+            streams: self.streams - then.streams,
+        }
     }
 }
 
@@ -168,13 +187,13 @@ fn micros(time: Duration) -> u64 {
     u64::try_from(time.as_micros()).unwrap_or(u64::MAX)
 }
 
-/// The code and the service's reason, as `UNAVAILABLE/STORE_UNAVAILABLE`; the code alone if it was not the service that
-/// spoke.
+/// The code and the service's reason, as `UNAVAILABLE/STORE_UNAVAILABLE`. Where it was not the service that spoke the code
+/// is the client's own: `UNKNOWN/NO_ANSWER` of a connection that broke, `CANCELLED/NO_ANSWER` of a call that took too long.
 fn name(status: &Status) -> String {
     let code = snake(&format!("{:?}", status.code()));
     match status.get_details_error_info() {
         Some(info) => format!("{code}/{}", info.reason),
-        None => code,
+        None => format!("{code}/NO_ANSWER"),
     }
 }
 
@@ -198,7 +217,7 @@ mod tests {
 
     #[test]
     fn errors_are_named_by_code_and_reason() {
-        assert_eq!(name(&Status::deadline_exceeded("late")), "DEADLINE_EXCEEDED");
+        assert_eq!(name(&Status::deadline_exceeded("late")), "DEADLINE_EXCEEDED/NO_ANSWER");
         let details = ErrorDetails::with_error_info("STORE_UNAVAILABLE", "fulcrum", []);
         let away = Status::with_error_details(Code::Unavailable, "away", details);
         assert_eq!(name(&away), "UNAVAILABLE/STORE_UNAVAILABLE");
@@ -212,10 +231,11 @@ mod tests {
         tokio::time::advance(Duration::from_secs(2)).await;
         meter.acked(Duration::from_millis(5));
         tokio::time::advance(Duration::from_secs(3)).await;
-        meter.stop();
+        let played = meter.stop();
         tokio::time::advance(Duration::from_secs(60)).await;
-        meter.acked(Duration::from_millis(5));
-        assert_eq!(meter.rest().longest_pause, Duration::from_secs(3));
-        assert_eq!((meter.counts().acked, meter.rest().decisions.max()), (2, 5_003));
+        meter.acked(Duration::from_millis(500));
+        assert_eq!(played.longest_pause, Duration::from_secs(3));
+        assert_eq!((meter.counts().acked, played.decisions.max()), (2, 5_003));
+        assert_eq!(meter.stop().longest_pause, Duration::from_secs(3));
     }
 }

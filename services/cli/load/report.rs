@@ -7,7 +7,7 @@ use hdrhistogram::Histogram;
 use serde::Serialize;
 
 use super::check::{Deed, Fault, Findings, Kind, Record};
-use super::meter::{Counts, Meter};
+use super::meter::{Counts, Meter, Rest};
 use super::picture::picture;
 use crate::cli::paint::{Paint, Tone};
 
@@ -108,6 +108,16 @@ impl Checked {
     }
 }
 
+/// What was measured while the bots played: without the opening of the tables and their end.
+pub struct Played {
+    /// How long they played.
+    pub time: Duration,
+    /// What was counted.
+    pub counts: Counts,
+    /// What else was measured.
+    pub rest: Rest,
+}
+
 /// The report.
 #[derive(Serialize)]
 pub struct Report {
@@ -146,17 +156,16 @@ struct ToldFault {
 }
 
 impl Report {
-    /// The report of a run of `(tables, seats)`; `played` is what was counted in this time of playing.
+    /// The report of a run of `(tables, seats)`.
     #[must_use]
     pub fn new(
         meter: &Meter,
         (tables, seats): (usize, u32),
-        time: Duration,
-        played: Counts,
+        Played { time, counts: played, rest }: Played,
         seed: u64,
         mut checked: Checked,
     ) -> Report {
-        let (counts, rest) = (meter.counts(), meter.rest());
+        let counts = meter.counts();
         if !checked.done {
             (checked.sums.hands, checked.sums.actions_acked) = (counts.hands, counts.acked);
         }
@@ -182,7 +191,7 @@ impl Report {
             actions_per_second: rate(played.acked, time),
             latency_us: took(&rest.tries),
             decision_us: took(&rest.decisions),
-            errors: rest.errors,
+            errors: meter.errors(),
             longest_pause_ms: rest.longest_pause.as_millis(),
             streams_reopened: counts.streams,
             faults: checked.faults.into_iter().map(told).take(TOLD * 5).collect(),

@@ -10,14 +10,14 @@ use tonic::Status;
 use super::bot::{Bot, Manner, Stage};
 use super::calls::Calls;
 use super::check::{Ack, Deed, Record, View};
-use crate::cli::client::request_id;
+use crate::cli::client::{Client, is_transient, request_id};
 use crate::pb::v1::{
     CloseTableRequest, CreateTableRequest, Entry, GetTableRequest, PauseTableRequest, ResumeTableRequest,
     SeatPlayerRequest, StandUpRequest, StopScope, Table, TableConfig,
 };
 
 /// How often a table is looked at while its last hand is played.
-const LOOK: Duration = Duration::from_millis(250);
+const LOOK: Duration = Duration::from_secs(1);
 /// So long a last hand may take.
 const LAST_HAND: Duration = Duration::from_secs(120);
 /// Why tables are stopped and closed.
@@ -79,9 +79,7 @@ impl Room {
                 entry: Entry::Post.into(),
                 etag: String::new(),
             };
-            let call = |mut c: crate::cli::client::Client, request| async move {
-                c.tables.seat_player(request).await
-            };
+            let call = |mut c: Client, request| async move { c.tables.seat_player(request).await };
             let seated = self.calls.ask(&request, call).await.answer?;
             let deed = Deed::Seated { session: seated.session, buy_in: manner.buy_in };
             let ack = Ack { sequence: seated.sequence, seat: seated.seat, deed };
@@ -110,23 +108,31 @@ impl Room {
     /// # Errors
     /// That nobody answers.
     pub async fn end(&mut self) -> Result<u64, Status> {
+        let end = self.play_out().await;
+        // Nothing is waited for where nobody answers.
+        self.stage.send_replace(Stage::Over(*end.as_ref().unwrap_or(&0)));
+        end
+    }
+
+    async fn play_out(&mut self) -> Result<u64, Status> {
         let request = PauseTableRequest {
             request_id: request_id(),
             table_id: self.id.clone(),
             reason: REASON.to_owned(),
             etag: String::new(),
         };
-        let call =
-            |mut c: crate::cli::client::Client, request| async move { c.tables.pause_table(request).await };
-        self.calls.ask(&request, call).await;
+        let call = |mut c: Client, request| async move { c.tables.pause_table(request).await };
+        match self.calls.ask(&request, call).await.answer {
+            Err(status) if is_transient(&status) => return Err(status),
+            // Refused: it is stopped or closed already.
+            _ => {}
+        }
         self.stage.send_replace(Stage::Ending);
         self.until(|table| table.hand.as_ref().is_none_or(|hand| !hand.running)).await?;
         for place in 0..self.players.len() {
             self.stand_up(place).await;
         }
-        let table = self.until(|table| table.seats.is_empty()).await?;
-        self.stage.send_replace(Stage::Over(table.version));
-        Ok(table.version)
+        Ok(self.until(|table| table.seats.is_empty()).await?.version)
     }
 
     /// Waits until the table is as wanted, or has been given long enough.
@@ -134,8 +140,7 @@ impl Room {
         let limit = Instant::now() + LAST_HAND;
         let request = GetTableRequest { table_id: self.id.clone(), viewer: None };
         loop {
-            let call =
-                |mut c: crate::cli::client::Client, request| async move { c.tables.get_table(request).await };
+            let call = |mut c: Client, request| async move { c.tables.get_table(request).await };
             let answer = self.calls.ask(&request, call).await.answer?;
             let table =
                 answer.table.ok_or_else(|| Status::internal("the server answered without a table"))?;
@@ -157,8 +162,7 @@ impl Room {
             transaction_id: request_id(),
             etag: String::new(),
         };
-        let call =
-            |mut c: crate::cli::client::Client, request| async move { c.tables.stand_up(request).await };
+        let call = |mut c: Client, request| async move { c.tables.stand_up(request).await };
         // Refused: he has been stood up already.
         let (Ok(left), Some(seat)) =
             (self.calls.ask(&request, call).await.answer, record.acks.first().map(|ack| ack.seat))
@@ -198,8 +202,7 @@ impl Room {
             reason: REASON.to_owned(),
             etag: String::new(),
         };
-        let call =
-            |mut c: crate::cli::client::Client, request| async move { c.tables.close_table(request).await };
+        let call = |mut c: Client, request| async move { c.tables.close_table(request).await };
         self.calls.ask(&request, call).await;
     }
 }

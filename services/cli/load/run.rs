@@ -3,6 +3,7 @@
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
+use std::time::Duration;
 
 use tokio::sync::{mpsc, watch};
 use tokio::task::JoinSet;
@@ -19,13 +20,15 @@ use super::games::BUY_IN;
 use super::logbook::{self, Ends};
 use super::meter::Meter;
 use super::progress::Progress;
-use super::report::{Checked, Report};
+use super::report::{Checked, Played, Report};
 use super::room::{Ended, Room};
 use crate::cli::failure::Failure;
 use crate::cli::signals::Stop;
 
 /// So many tables are opened, filled or ended at a time.
 const AT_ONCE: usize = 32;
+/// A table is quiet for so long at most, besides what bots think and clocks run.
+const QUIET: Duration = Duration::from_secs(5);
 /// The bits of a bot's seed that tell the places at a table apart.
 const PLACES: u32 = 8;
 
@@ -46,7 +49,8 @@ pub struct Run<'a> {
 pub async fn run(args: &LoadArgs, stop: &mut Stop) -> Result<Report, Failure> {
     let connections = Connections::new(&args.address, args.token.as_deref(), args.connections)?;
     let meter = Meter::new().map_err(|error| Failure::Failed(format!("cannot measure: {error}")))?;
-    let calls = Calls { connections: Arc::new(connections), meter: Arc::new(meter) };
+    let quiet = QUIET + 2 * (args.think + args.action_clock);
+    let calls = Calls { connections: Arc::new(connections), meter: Arc::new(meter), quiet };
     let mut progress = Progress::new(&calls.meter, args.duration, args.timeline.as_deref())?;
     let (ends, _) = watch::channel(None);
     // Fewer bits, so that every reader of JSON keeps all of them.
@@ -60,24 +64,23 @@ pub async fn run(args: &LoadArgs, stop: &mut Stop) -> Result<Report, Failure> {
     }
     progress.say("");
     let begun = Instant::now();
-    run.calls.meter.start();
-    let played = tokio::select! {
+    let before = run.calls.meter.start();
+    let ended = tokio::select! {
         () = sleep(args.duration) => Ok(()),
         () = stop.asked() => Ok(()),
         Err(failure) = progress.run() => Err(failure),
     };
-    run.calls.meter.stop();
-    let seconds = begun.elapsed();
-    let counts = run.calls.meter.counts();
+    let rest = run.calls.meter.stop();
+    let played = Played { time: begun.elapsed(), counts: run.calls.meter.counts().since(before), rest };
     progress.say("last hands");
     let checked = tokio::select! {
         checked = run.end() => checked,
-        Err(failure) = progress.run(), if played.is_ok() => Err(failure),
+        Err(failure) = progress.run(), if ended.is_ok() => Err(failure),
         () = stop.asked() => Err(Failure::Failed("ended at once: players are still seated, and nothing was checked".to_owned())),
     };
     progress.finish();
-    played?;
-    Ok(Report::new(&run.calls.meter, (args.tables, args.seats), seconds, counts, seed, checked?))
+    ended?;
+    Ok(Report::new(&run.calls.meter, (args.tables, args.seats), played, seed, checked?))
 }
 
 impl Run<'_> {
@@ -156,28 +159,25 @@ impl Run<'_> {
             });
         }
         let mut ends = Ends::new();
-        let mut stuck = Vec::new();
+        let mut stuck = BTreeMap::new();
         while let Some(ended) = ending.join_next().await {
             let (room, end) =
                 ended.map_err(|broken| Failure::Failed(format!("a table broke down: {broken}")))?;
             match end {
                 Ok(end) => _ = ends.insert(room.id.clone(), end),
-                Err(status) => stuck.push(format!("{}: {}", room.id, status.message())),
+                Err(status) => _ = stuck.insert(room.id.clone(), status),
             }
             self.rooms.push(room);
         }
         self.ends.send_replace(Some(ends.clone()));
-        if !stuck.is_empty() {
-            return Err(Failure::Failed(format!("cannot end these tables:\n  {}", stuck.join("\n  "))));
-        }
-        let checked = self.check(&ends).await?;
+        let checked = self.check(&ends, &stuck).await?;
         if checked.clean() {
             self.close().await;
         }
         Ok(checked)
     }
 
-    async fn check(&mut self, ends: &Ends) -> Result<Checked, Failure> {
+    async fn check(&mut self, ends: &Ends, stuck: &BTreeMap<String, Status>) -> Result<Checked, Failure> {
         let mut followed = BTreeMap::new();
         while let Some(logs) = self.logs.join_next().await {
             followed.extend(logs.map_err(|broken| Failure::Failed(format!("a log broke down: {broken}")))?);
@@ -190,11 +190,14 @@ impl Run<'_> {
                 return Err(Failure::Failed(format!("a bot broke down: {broken}")));
             }
             let live = followed.remove(&room.id).unwrap_or_default();
-            let found = match read.get(&room.id) {
+            let mut found = match read.get(&room.id) {
                 _ if self.args.no_check => Findings::default(),
                 Some(log) => log.check(&records, &views, Some(&live)),
                 None => live.check(&records, &views, None),
             };
+            if let Some(status) = stuck.get(&room.id) {
+                found.stuck(live.last(), status.message());
+            }
             checked.add(&room.id, &room.name, &records, found);
         }
         Ok(checked)

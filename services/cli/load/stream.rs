@@ -12,8 +12,6 @@ use crate::pb::v1::table_event::Event;
 use crate::pb::v1::table_message::Content;
 use crate::pb::v1::{TableMessage, Viewer, WatchTablesRequest, WatchTablesResponse, WatchedTable};
 
-/// A stream on which nothing happens for so long is opened again elsewhere: its server may have lost touch.
-const RESTLESS: Duration = Duration::from_secs(10);
 /// A stream may take so long to open.
 const OPENING: Duration = Duration::from_secs(5);
 /// The first pause before a stream is opened again, doubled by each further failure up to the longest.
@@ -53,7 +51,7 @@ impl Stream {
                 }
                 continue;
             };
-            let quiet = self.news + RESTLESS;
+            let quiet = self.news + self.calls.quiet;
             let told = tokio::select! {
                 told = open.message() => told,
                 () = sleep_until(quiet) => Ok(None),
