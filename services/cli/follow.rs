@@ -79,6 +79,7 @@ impl Follow {
             table_id: self.table_id.clone(),
             after_sequence: self.last,
             viewer: self.viewer.clone(),
+            resume_token: Vec::new(),
         };
         self.stream = Some(self.client.tables.watch_table(request).await?.into_inner());
         Ok(())

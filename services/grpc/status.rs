@@ -145,6 +145,7 @@ fn told(refusal: &Refusal) -> Told {
         Refusal::IllegalAmount { legal: now } => illegal_amount(now),
         Refusal::NothingToShow => Told::new(Not, "the player has no hand that he may show"),
         Refusal::AlreadyCredited => Told::new(Not, "the time of this outage has been given back before"),
+        Refusal::NothingLost => Told::new(Not, "it is known that this part of the history is lost"),
         Refusal::FixedSetting { field } => {
             Told::new(Bad, format!("{field} is fixed once the table exists")).with("field", field).fields(
                 vec![FieldViolation::new(format!("config.{field}"), "as it is: it cannot change any more")],

@@ -8,11 +8,12 @@ use std::time::Duration;
 
 use futures_util::stream::{self, SelectAll, Stream, StreamExt};
 use rules::view::Viewer;
-use tables::{Message, TableId, Tables, Watcher};
+use tables::{Message, TableKey, Tables, Watcher};
 use tokio::sync::watch;
 use tonic::Status;
+use tonic_types::FieldViolation;
 
-use super::parse::tables::Watch;
+use super::parse::tables::{Start, Watch};
 use super::render::{event, table, timestamp};
 use super::status;
 use crate::pb::v1::table_message::Content;
@@ -43,15 +44,16 @@ impl Watching {
     ) -> Result<Messages<R>, Status> {
         let viewer = Arc::new(watch.viewer);
         let mut all = SelectAll::new();
-        for (key, after) in watch.tables {
-            let watcher = tables.watch(&key, after).await.map_err(status::failed)?;
+        for (key, start) in watch.tables {
+            let (watcher, sequence, resume) = begin(tables, &key, start).await?;
             let watched = Watched {
-                id: key.table,
+                key,
                 viewer: Arc::clone(&viewer),
                 tables: tables.clone(),
                 watcher,
                 shared: self.clone(),
-                sequence: after.unwrap_or_default(),
+                sequence,
+                resume,
                 next: None,
                 over: false,
             };
@@ -67,13 +69,14 @@ impl Watching {
 
 /// One table of a stream.
 struct Watched {
-    id: TableId,
+    key: TableKey,
     viewer: Arc<Viewer>,
     tables: Tables,
     watcher: Watcher,
     shared: Watching,
-    /// The sequence of the last message: watching again after it misses nothing.
+    /// The sequence and the resume token of the last message: watching again after it misses nothing.
     sequence: u64,
+    resume: Vec<u8>,
     /// What follows the last message at once.
     next: Option<TableMessage>,
     over: bool,
@@ -107,11 +110,11 @@ impl Watched {
     fn tell(&mut self, message: Message) -> TableMessage {
         match message {
             Message::Snapshot(state) => {
-                self.sequence = state.version;
-                self.of(Content::Snapshot(Box::new(table::table(self.id, &state, &self.viewer))))
+                self.reach(state.version);
+                self.of(Content::Snapshot(Box::new(table::table(self.key.table, &state, &self.viewer))))
             }
             Message::Commit { version, events, table: after } => {
-                self.sequence = version;
+                self.reach(version);
                 self.of(Content::Update(event::update(&events, &after, &self.viewer)))
             }
             Message::Compacted(state) => {
@@ -122,6 +125,14 @@ impl Watched {
             }
             Message::Behind { .. } => self.go_away(GoAwayReason::FellBehind),
         }
+    }
+
+    /// The watcher has been told everything up to here.
+    fn reach(&mut self, sequence: u64) {
+        self.sequence = sequence;
+        let reached = self.watcher.reached();
+        let token = reached.map(|reached| self.tables.resume_token(&self.key, &reached));
+        self.resume = token.unwrap_or_default();
     }
 
     fn go_away(&mut self, reason: GoAwayReason) -> TableMessage {
@@ -135,6 +146,26 @@ impl Watched {
     }
 
     fn of(&self, content: Content) -> TableMessage {
-        TableMessage { table_id: self.id.to_string(), sequence: self.sequence, content: Some(content) }
+        TableMessage {
+            table_id: self.key.table.to_string(),
+            sequence: self.sequence,
+            content: Some(content),
+            resume_token: self.resume.clone(),
+        }
     }
+}
+
+/// A watcher, with the sequence and the resume token of what its caller had before.
+async fn begin(tables: &Tables, key: &TableKey, start: Start) -> Result<(Watcher, u64, Vec<u8>), Status> {
+    let (watcher, sequence, resume) = match start {
+        Start::Now => (tables.watch(key, None).await, 0, Vec::new()),
+        Start::After(after) => (tables.watch(key, Some(after)).await, after, Vec::new()),
+        Start::Token(token, field) => {
+            let what = "the resume_token of a message about this table; begin anew without one";
+            let fault = || status::invalid(vec![FieldViolation::new(field, what)]);
+            let reached = tables.reached(key, &token).ok_or_else(fault)?;
+            (tables.resume(key, reached).await, reached.token.version, token)
+        }
+    };
+    Ok((watcher.map_err(status::failed)?, sequence, resume))
 }

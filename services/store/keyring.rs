@@ -9,6 +9,7 @@ use chacha20poly1305::aead::array::Array;
 use chacha20poly1305::{KeyInit, XChaCha20Poly1305};
 use rand::TryRng;
 use rand::rngs::SysRng;
+use tables::ResumeKey;
 use thiserror::Error;
 use zeroize::Zeroizing;
 
@@ -24,6 +25,8 @@ type Named = (String, XChaCha20Poly1305);
 pub struct Keyring {
     active: Named,
     older: Vec<Named>,
+    /// Of each key, the active one's first.
+    resume: Vec<ResumeKey>,
 }
 
 impl fmt::Debug for Keyring {
@@ -88,6 +91,7 @@ impl Keyring {
     /// [`KeyringError::Empty`], [`KeyringError::BadEntry`] and [`KeyringError::Twice`]
     pub fn parse(text: &str) -> Result<Keyring, KeyringError> {
         let mut keys: Vec<Named> = Vec::new();
+        let mut resume = Vec::new();
         let entries = text
             .lines()
             .map(|line| line.split('#').next().unwrap_or_default())
@@ -99,12 +103,13 @@ impl Keyring {
             if keys.iter().any(|(other, _)| *other == id) {
                 return Err(KeyringError::Twice(id));
             }
+            resume.push(ResumeKey::new(&key));
             keys.push((id, XChaCha20Poly1305::new(&Array::from(*key))));
         }
         let mut keys = keys.into_iter();
         let active = keys.next().ok_or(KeyringError::Empty)?;
         let older = keys.collect();
-        Ok(Keyring { active, older })
+        Ok(Keyring { active, older, resume })
     }
 
     /// Reads a key file, which nobody but its owner may be able to read.
@@ -148,6 +153,12 @@ impl Keyring {
     /// The names of the keys, the sealing one first.
     pub fn ids(&self) -> impl Iterator<Item = &str> {
         self.named().map(|(id, _)| id.as_str())
+    }
+
+    /// What makes and checks resume tokens, out of the same keys.
+    #[must_use]
+    pub fn resume_keys(&self) -> &[ResumeKey] {
+        &self.resume
     }
 
     pub(super) fn active(&self) -> (&str, &XChaCha20Poly1305) {

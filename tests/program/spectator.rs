@@ -128,7 +128,8 @@ impl Seen {
 pub async fn watch_until(address: &str, table_id: &str, seen: &mut Seen, done: impl Fn(&Seen) -> bool) {
     let begun = Instant::now();
     let after_sequence = (seen.sequence > 0).then_some(seen.sequence);
-    let request = v1::WatchTableRequest { table_id: table_id.to_owned(), after_sequence, viewer: None };
+    let request =
+        v1::WatchTableRequest { table_id: table_id.to_owned(), after_sequence, ..Default::default() };
     let mut stream = connect(address).watch_table(request).await.unwrap().into_inner();
     while !done(seen) {
         let waited = tokio::time::timeout(Duration::from_secs(30), stream.message()).await;

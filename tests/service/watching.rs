@@ -9,6 +9,7 @@ use fulcrum::pb::v1::table_event::Event;
 use fulcrum::pb::v1::table_message::Content;
 use tables::{FeedLimits, MemoryStore};
 use tonic::Code;
+use tonic_types::StatusExt;
 
 use super::harness::caller::eyes_of;
 use super::harness::{Caller, Eyes, House, Setup, in_time, reason, texas};
@@ -113,6 +114,49 @@ async fn a_commit_of_which_nothing_may_be_seen_still_has_its_number() {
 }
 
 #[tokio::test]
+async fn a_resume_token_goes_on_after_its_message() {
+    let house = House::open().await;
+    let mut caller = house.caller().await;
+    let table = caller.table_of(texas(), &["ann", "bob"]).await;
+    let mut eyes = caller.watch(&table, "").await;
+    eyes.next().await;
+    for _ in 0..3 {
+        caller.prefer(&table, "ann").await;
+        eyes.next().await;
+    }
+    let last = eyes.sequence();
+    for message in &eyes.seen {
+        let mut resumed =
+            caller.watch_with(&table, "", message.resume_token.clone()).await.expect("a stream");
+        caller.prefer(&table, "ann").await;
+        let newest = caller.table(&table, "").await.version;
+        resumed.until(newest).await;
+        let told: Vec<u64> = resumed.seen.iter().map(|m| m.sequence).collect();
+        assert_eq!(told, (message.sequence + 1..=newest).collect::<Vec<_>>());
+        assert!(newest > last);
+    }
+    house.close().await;
+}
+
+#[tokio::test]
+async fn a_resume_token_that_is_none_is_refused_by_its_field() {
+    let house = House::open().await;
+    let mut caller = house.caller().await;
+    let table = caller.table_of(texas(), &["ann"]).await;
+    let other = caller.table_of(texas(), &["bob"]).await;
+    let mut eyes = caller.watch(&other, "").await;
+    let token = eyes.next().await.expect("a snapshot").resume_token;
+    assert!(!token.is_empty());
+    for wrong in [token, vec![0], vec![7; 48], vec![7; 10_000]] {
+        let status = caller.watch_with(&table, "", wrong).await.err().expect("refused");
+        assert_eq!(status.code(), Code::InvalidArgument);
+        let details = status.get_details_bad_request().expect("fields");
+        assert_eq!(details.field_violations[0].field, "resume_token");
+    }
+    house.close().await;
+}
+
+#[tokio::test]
 async fn history_that_is_gone_is_said_to_be_gone() {
     let store = Arc::new(MemoryStore::default().with_history(4));
     let house = House::with(Setup { store, ..Setup::default() }).await;
@@ -183,7 +227,7 @@ async fn many_tables_on_one_stream_end_after_the_last() {
         tables.push(caller.table_of(texas(), &["ann"]).await);
     }
     let watched = |tables: &[String]| -> Vec<v1::WatchedTable> {
-        tables.iter().map(|id| v1::WatchedTable { table_id: id.clone(), after_sequence: None }).collect()
+        tables.iter().map(|id| v1::WatchedTable { table_id: id.clone(), ..Default::default() }).collect()
     };
     let request = v1::WatchTablesRequest { tables: watched(&tables), viewer: eyes_of("ann") };
     let mut stream = caller.tables.watch_tables(request).await.expect("a stream").into_inner();

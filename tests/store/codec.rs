@@ -209,13 +209,20 @@ fn read_all(codec: &Codec, bytes: &[u8]) -> [bool; 4] {
     ]
 }
 
+/// What format 1 does not have.
+const SINCE_FORMAT_2: [&str; 2] = ["history_lost", "reversal"];
+
 fn records(codec: &Codec) -> Vec<Vec<u8>> {
     let mut records = vec![
         codec.write_table(&key(1), &fixtures::table()).unwrap(),
         codec.write_request(&key(1).operator, &fixtures::request()).unwrap(),
     ];
-    records.extend(events().into_iter().map(|(_, event)| write_events(codec, &[event])));
-    records.extend(fixtures::settlements().iter().map(|(_, s)| codec.write_settlement(s).unwrap()));
+    let old = codec.written_format().unwrap() == 1;
+    let known = |name: &str| !(old && SINCE_FORMAT_2.contains(&name));
+    let events = events().into_iter().filter(|(name, _)| known(name));
+    records.extend(events.map(|(_, event)| write_events(codec, &[event])));
+    let settlements = fixtures::settlements().into_iter().filter(|(name, _)| known(name));
+    records.extend(settlements.map(|(_, settlement)| codec.write_settlement(&settlement).unwrap()));
     records
 }
 
@@ -305,6 +312,18 @@ fn older_records_are_read_and_newer_ones_left_alone() {
         new.read_entry(&key(1), &bytes).unwrap()
     };
     assert_eq!((entry(&old).at, entry(&new).at), (None, Some(AT)));
+
+    // What an older server would drop silently is not written before there is none any more.
+    let needs = |result: Result<Vec<u8>, CodecError>| {
+        let error = result.unwrap_err();
+        assert_eq!(error, CodecError::NeedsFormat { needed: 2, written: 1 });
+        assert!(matches!(error.into(), StoreError::Unavailable(_)));
+    };
+    let lost = events().into_iter().find(|(name, _)| *name == "history_lost").unwrap().1;
+    needs(old.write_entry(&key(1), None, token(74), AT, 42, &[lost]));
+    needs(old.write_table(&key(1), &fixtures::table_that_lost_history()));
+    let reversal = fixtures::settlements().into_iter().find(|(name, _)| *name == "reversal").unwrap().1;
+    needs(old.write_settlement(&reversal));
 }
 
 #[test]

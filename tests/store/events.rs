@@ -19,6 +19,10 @@ fn table_events() -> Vec<(&'static str, Event)> {
         ("closed", Event::Closed { reason: reason(), at: AT }),
         ("hand_scheduled", Event::HandScheduled { at: AT }),
         ("play_halted", Event::PlayHalted),
+        (
+            "history_lost",
+            Event::HistoryLost { last: 70, until: (1 << 20) - 1, hands: 1005, sessions: 1012, at: AT },
+        ),
         ("clocks_shifted", Event::ClocksShifted { from: AT, to: AT + Millis(5000) }),
     ]
 }

@@ -13,6 +13,7 @@ use rules::event::{LeaveReason, Play, PromptKind, SatOutReason, StopScope};
 use rules::hand::{
     Accepted, Before, Betting, Decision, End, Hand, HandPlayer, Holes, PastHand, Prompt, Street,
 };
+use rules::lost::Lost;
 use rules::player::{Pending, PlayerId, Presence, Seat};
 use rules::result::{HandResult, PlayerResult, PotResult, ShownValue};
 use rules::table::{Departed, Ledger, Life, Stop, Table};
@@ -256,6 +257,8 @@ pub fn table() -> Table {
         ledger: Ledger { bought_in: Chips(30_000), paid_out: Chips(200), raked: Chips(100) },
         departed: vec![Departed { player: player("dave.2"), stack: Chips(7_777), at: AT }],
         credited_until: AT,
+        // Records of format 1 know no loss.
+        lost: None,
     }
 }
 
@@ -301,6 +304,11 @@ pub fn result() -> HandResult {
     }
 }
 
+/// The same after a loss of history.
+pub fn table_that_lost_history() -> Table {
+    Table { lost: Some(Lost { last: 70, until: (1 << 20) - 1 }), ..table() }
+}
+
 fn settlement(kind: SettlementKind, body: SettlementBody) -> Settlement {
     Settlement {
         id: Uuid::from_u128(0xabc0 + kind as u128),
@@ -334,10 +342,13 @@ pub fn settlements() -> Vec<(&'static str, Settlement)> {
         transaction: "tx-1".to_owned(),
         reason: Some(LeaveReason::TableClosed),
     };
+    let reversed =
+        SettlementBody::Reversal { last: 70, until: (1 << 20) - 1, reason: "history lost".to_owned() };
     vec![
         ("hand", settlement(SettlementKind::Hand, SettlementBody::Hand(Box::new(result())))),
         ("void", settlement(SettlementKind::Void, voided)),
         ("movement", settlement(SettlementKind::CashOut, moved)),
+        ("reversal", settlement(SettlementKind::Reversal, reversed)),
     ]
 }
 

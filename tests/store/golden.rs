@@ -30,6 +30,8 @@ fn records() -> BTreeMap<String, Vec<u8>> {
     let codec = codec();
     let mut records = BTreeMap::new();
     records.insert("table.bin".to_owned(), codec.write_table(&key(1), &fixtures::table()).unwrap());
+    let lost = codec.write_table(&key(1), &fixtures::table_that_lost_history()).unwrap();
+    records.insert("table-lost.bin".to_owned(), lost);
     let request = codec.write_request(&key(1).operator, &fixtures::request()).unwrap();
     records.insert("request.bin".to_owned(), request);
     for (name, event) in events() {
@@ -57,6 +59,11 @@ fn check(format: u32, name: &str, bytes: &[u8]) {
         assert_eq!(codec.read_settlement(&key(1).operator, bytes).expect(name), expected, "{name}");
     } else if stem == "table" {
         assert!(codec.read_table(&key(1), bytes).expect(name) == fixtures::table(), "{name}");
+    } else if stem == "table-lost" {
+        assert!(
+            codec.read_table(&key(1), bytes).expect(name) == fixtures::table_that_lost_history(),
+            "{name}"
+        );
     } else if stem == "request" {
         let expected = fixtures::request();
         let found = codec.read_request(&key(1).operator, &expected.id, bytes).expect(name);
@@ -174,6 +181,7 @@ fn player_of(settlement: &Settlement) -> PlayerId {
         SettlementBody::Hand(result) => result.players[0].player.clone(),
         SettlementBody::Void { refunds, .. } => refunds[0].1.clone(),
         SettlementBody::Movement { player, .. } => player.clone(),
+        SettlementBody::Reversal { .. } => unreachable!("nothing is lost here"),
     }
 }
 

@@ -78,6 +78,7 @@ impl Stream {
         let watched = |(table_id, after): (&String, &Option<u64>)| WatchedTable {
             table_id: table_id.clone(),
             after_sequence: *after,
+            ..WatchedTable::default()
         };
         let request = WatchTablesRequest {
             tables: self.heard.iter().map(watched).collect(),

@@ -90,11 +90,22 @@ pub fn get_table(operator: &OperatorId, m: &v1::GetTableRequest) -> Result<(Tabl
     fields.done(key.zip(viewer))
 }
 
-/// Tables to be watched: each with the sequence after which to go on.
+/// From where a table is to be watched.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub enum Start {
+    /// From now on.
+    Now,
+    /// After this sequence.
+    After(u64),
+    /// After the message with this token, which stood in that field.
+    Token(Vec<u8>, String),
+}
+
+/// Tables to be watched.
 #[derive(Debug)]
 pub struct Watch {
     /// Which, and from where.
-    pub tables: Vec<(TableKey, Option<u64>)>,
+    pub tables: Vec<(TableKey, Start)>,
     /// For whose eyes.
     pub viewer: Viewer,
 }
@@ -105,8 +116,24 @@ pub fn watch_table(operator: &OperatorId, m: &v1::WatchTableRequest) -> Result<W
     let mut fields = Fields::default();
     let key = fields.table(operator, &m.table_id);
     let viewer = fields.viewer(m.viewer.as_ref());
-    let watch = |(key, viewer)| Watch { tables: vec![(key, m.after_sequence)], viewer };
-    fields.done(key.zip(viewer).map(watch))
+    let start = fields.start("", m.after_sequence, &m.resume_token);
+    let watch = |((key, viewer), start)| Watch { tables: vec![(key, start)], viewer };
+    fields.done(key.zip(viewer).zip(start).map(watch))
+}
+
+impl Fields {
+    /// From where; `of`: the name of the message that holds the fields, with a dot.
+    fn start(&mut self, of: &str, after: Option<u64>, token: &[u8]) -> Option<Start> {
+        match (after, token) {
+            (None, []) => Some(Start::Now),
+            (Some(after), []) => Some(Start::After(after)),
+            (None, token) => Some(Start::Token(token.to_vec(), format!("{of}resume_token"))),
+            (Some(_), _) => {
+                self.fault(format!("{of}resume_token"), "one of after_sequence and resume_token, not both");
+                None
+            }
+        }
+    }
 }
 
 /// # Errors
@@ -126,7 +153,10 @@ pub fn watch_tables(operator: &OperatorId, m: &v1::WatchTablesRequest) -> Result
             if !seen.insert(key.table) {
                 fields.fault(field, "each table once");
             }
-            tables.push((key, wanted.after_sequence));
+            let of = format!("tables[{place}].");
+            if let Some(start) = fields.start(&of, wanted.after_sequence, &wanted.resume_token) {
+                tables.push((key, start));
+            }
         }
     }
     fields.done(viewer.map(|viewer| Watch { tables, viewer }))

@@ -166,7 +166,7 @@ fn a_pick_of_the_first_card_is_not_a_missing_one() {
 
 #[test]
 fn a_stream_has_each_table_once() {
-    let watched = |id: &str| v1::WatchedTable { table_id: id.into(), after_sequence: None };
+    let watched = |id: &str| v1::WatchedTable { table_id: id.into(), ..Default::default() };
     let request = |tables| v1::WatchTablesRequest { tables, viewer: None };
     let read = |tables| tables::watch_tables(&operator(), &request(tables));
     assert_eq!(read(vec![watched(ID)]).unwrap().tables.len(), 1);

@@ -30,6 +30,7 @@ fn time(event: &Event) -> Option<Millis> {
         | Event::PlayerStoodUp { at, .. }
         | Event::SatOut { at, .. }
         | Event::ChipsAdded { at, .. }
+        | Event::HistoryLost { at, .. }
         | Event::Prompted { at, .. }
         | Event::HandVoided { at, .. } => Some(*at),
         Event::HandStarted(start) => Some(start.at),
@@ -77,7 +78,8 @@ fn public(event: &Event, after: &Table) -> Option<Kind> {
         | Event::Closed { .. }
         | Event::HandScheduled { .. }
         | Event::PlayHalted
-        | Event::ClocksShifted { .. } => of_table(event, after),
+        | Event::ClocksShifted { .. }
+        | Event::HistoryLost { .. } => of_table(event, after),
         Event::PlayerSeated { .. }
         | Event::PlayerLeaving { .. }
         | Event::PlayerStoodUp { .. }
@@ -125,6 +127,9 @@ fn of_table(event: &Event, after: &Table) -> Option<Kind> {
         Event::Closed { reason, .. } => Kind::TableClosed(v1::TableClosed { reason: reason.clone() }),
         Event::HandScheduled { at } => Kind::HandScheduled(v1::HandScheduled { at: Some(timestamp(*at)) }),
         Event::PlayHalted => Kind::PlayHalted(v1::PlayHalted {}),
+        Event::HistoryLost { last, until, .. } => {
+            Kind::HistoryLost(v1::HistoryLost { last_sequence: *last, until_sequence: *until })
+        }
         Event::ClocksShifted { from, to } => {
             Kind::ClocksShifted(v1::ClocksShifted { by: Some(duration(*to - *from)) })
         }

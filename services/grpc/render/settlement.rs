@@ -30,6 +30,7 @@ fn kind(kind: SettlementKind) -> v1::SettlementKind {
         SettlementKind::BuyIn => v1::SettlementKind::BuyIn,
         SettlementKind::AddChips => v1::SettlementKind::AddChips,
         SettlementKind::CashOut => v1::SettlementKind::CashOut,
+        SettlementKind::Reversal => v1::SettlementKind::Reversal,
     }
 }
 
@@ -50,6 +51,11 @@ fn body(body: &SettlementBody) -> v1::settlement::Body {
                 refunds: refunds.iter().map(refund).collect(),
             })
         }
+        SettlementBody::Reversal { last, until, reason } => Body::Reversal(v1::Reversal {
+            last_sequence: *last,
+            until_sequence: *until,
+            reason: reason.clone(),
+        }),
         SettlementBody::Movement { player, seat, session, amount: chips, returned, transaction, reason } => {
             let reason = reason.map_or(v1::StandUpReason::Unspecified, table::leave_reason);
             Body::Movement(v1::Movement {

@@ -55,6 +55,7 @@ fn refusals() -> Vec<Refusal> {
         Refusal::IllegalAmount { legal: legal(50, Some((100, 400, false))) },
         Refusal::NothingToShow,
         Refusal::AlreadyCredited,
+        Refusal::NothingLost,
         Refusal::FixedSetting { field: "game" },
     ]
 }

@@ -5,6 +5,7 @@ use alloc::string::String;
 
 use crate::config::TableConfig;
 use crate::deck::Deck;
+use crate::lost::Seen;
 use crate::pivot::Pick;
 use crate::player::PlayerId;
 use crate::terms::StopScope;
@@ -63,4 +64,6 @@ pub enum Ask {
     Void { hand: u64, reason: String, requester: String },
     /// Give running clocks back the time of an outage (rules 8.4).
     CreditOutage { from: Millis, to: Millis },
+    /// What somebody has seen of this table is not in the store any more (rules 10.2).
+    LoseHistory { seen: Seen },
 }

@@ -49,6 +49,7 @@ impl Draft {
             Ask::Show { player, hand } => self.show(player, *hand),
             Ask::Void { hand, reason, requester } => self.void(*hand, reason, requester),
             Ask::CreditOutage { from, to } => self.credit_outage(*from, *to),
+            Ask::LoseHistory { seen } => self.lose_history(*seen),
         }
     }
 }

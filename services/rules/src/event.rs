@@ -104,6 +104,8 @@ pub enum Event {
     PlayHalted,
     /// Running clocks got back the time of an outage (rules 8.4).
     ClocksShifted { from: Millis, to: Millis },
+    /// Versions up to this one were seen and are gone; they count for nothing (rules 10.2).
+    HistoryLost { last: u64, until: u64, hands: u64, sessions: u64, at: Millis },
     /// A hand began.
     HandStarted(Box<HandStart>),
     /// A time bank was refilled to this (rules 8.1).

@@ -7,6 +7,7 @@ use alloc::vec::Vec;
 use crate::config::TableConfig;
 use crate::event::{Event, HandStart};
 use crate::hand::Hand;
+use crate::lost::Lost;
 use crate::player::{Pending, PlayerId, Presence, Seat};
 use crate::refusal::Refusal;
 use crate::table::{Departed, Ledger, Life, Stop, Table};
@@ -56,10 +57,11 @@ impl Table {
             ledger: Ledger::default(),
             departed: Vec::new(),
             credited_until: at,
+            lost: None,
         }
     }
 
-    /// Folds the events of one commit; the version grows by one.
+    /// Folds the events of one commit; the version grows by one, or skips those that were lost.
     pub fn apply(&mut self, events: &[Event]) {
         for event in events {
             self.evolve(event);
@@ -94,6 +96,9 @@ impl Table {
                 self.next_hand_at = None;
             }
             Event::ClocksShifted { from, to } => self.shift_clocks(*from, *to),
+            Event::HistoryLost { last, until, hands, sessions, .. } => {
+                self.lose(Lost { last: *last, until: *until }, *hands, *sessions);
+            }
             Event::HandStarted(start) => self.start_hand(start),
             _ => self.evolve_seat(event),
         }

@@ -30,6 +30,7 @@ mod hand_words;
 pub mod invariant;
 pub mod legal;
 mod lifecycle;
+pub mod lost;
 pub mod pivot;
 pub mod player;
 mod playing;

@@ -124,6 +124,8 @@ pub enum Refusal {
     NothingToShow,
     /// That outage has been given back (rules 8.4).
     AlreadyCredited,
+    /// It is known that those commits are lost (rules 10.2).
+    NothingLost,
     /// The setting cannot change any more (rules 1.3).
     FixedSetting {
         /// Which, as in the contract.
@@ -179,6 +181,7 @@ impl Refusal {
             Refusal::IllegalAmount { .. } => ("ILLEGAL_AMOUNT", "5.8"),
             Refusal::NothingToShow => ("NOTHING_TO_SHOW", "6.6"),
             Refusal::AlreadyCredited => ("ALREADY_CREDITED", "8.4"),
+            Refusal::NothingLost => ("NOTHING_LOST", "10.2"),
             Refusal::FixedSetting { .. } => ("FIXED_SETTING", "1.3"),
         }
     }

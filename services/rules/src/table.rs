@@ -6,6 +6,7 @@ use alloc::vec::Vec;
 use crate::blinds::Positions;
 use crate::config::TableConfig;
 use crate::hand::{Hand, PastHand};
+use crate::lost::Lost;
 use crate::player::{PlayerId, Seat};
 use crate::terms::StopScope;
 use crate::{Chips, Millis, SeatNo, SeatSet};
@@ -97,6 +98,8 @@ pub struct Table {
     pub departed: Vec<Departed>,
     /// Outages before this are already given back (rules 8.4).
     pub credited_until: Millis,
+    /// The last loss of history (rules 10.2).
+    pub lost: Option<Lost>,
 }
 
 impl Table {

@@ -68,6 +68,7 @@ events! {
         HandScheduled { at }
         PlayHalted { }
         ClocksShifted { from, to }
+        HistoryLost { last, until, hands, sessions, at }
         TimeBankRefilled { seat, bank }
         Posted { seat, kind, amount }
         Prompted { turn, seats, kind, at, act_by, bank_until }

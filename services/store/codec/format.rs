@@ -17,6 +17,8 @@ pub const FORMAT: u32 = 2;
 
 /// In this format an entry keeps the time of its commit.
 pub(super) const ENTRY_TIME: u32 = 2;
+/// In this format it can be told that history was lost (rules 10.2).
+pub(super) const LOSS: u32 = 2;
 
 /// The formats of one store; its codecs share them, so that a raise is followed while they are in use.
 #[derive(Debug)]
@@ -103,6 +105,7 @@ pub(super) fn of_event(event: &Event) -> u32 {
         | Event::HandMucked { .. }
         | Event::HandSettled(_)
         | Event::HandVoided { .. } => FIRST_FORMAT,
+        Event::HistoryLost { .. } => LOSS,
     }
 }
 
@@ -114,5 +117,6 @@ pub(super) fn of_settlement(settlement: &Settlement) -> u32 {
         | SettlementKind::BuyIn
         | SettlementKind::AddChips
         | SettlementKind::CashOut => FIRST_FORMAT,
+        SettlementKind::Reversal => LOSS,
     }
 }

@@ -109,9 +109,12 @@ impl Codec {
     /// The record of a table's state.
     ///
     /// # Errors
-    /// [`CodecError::Seal`], and what [`Codec::written_format`] says.
+    /// [`CodecError::Seal`], [`CodecError::NeedsFormat`], and what [`Codec::written_format`] says.
     pub fn write_table(&self, key: &TableKey, table: &Table) -> Result<Vec<u8>, CodecError> {
         let format = self.written_format()?;
+        if table.lost.is_some() {
+            format::require(format, format::LOSS)?;
+        }
         let record = wire::TableRecord { format, table: Some(table::put(table, self.scope(key))?) };
         Ok(frame::close(&record))
     }

@@ -35,6 +35,9 @@ fn put_body(body: &SettlementBody) -> Body {
             requester: requester.put(),
             refunds: refunds.put(),
         }),
+        SettlementBody::Reversal { last, until, reason } => {
+            Body::Reversal(wire::Reversal { last: last.put(), until: until.put(), reason: reason.put() })
+        }
         SettlementBody::Movement { player, seat, session, amount, returned, transaction, reason } => {
             Body::Movement(wire::Movement {
                 player: player.put(),
@@ -58,6 +61,9 @@ fn take_body(body: Body) -> Result<SettlementBody, CodecError> {
             requester: voided.requester,
             refunds: Field::take(voided.refunds, "VoidedHand.refunds")?,
         },
+        Body::Reversal(reversal) => {
+            SettlementBody::Reversal { last: reversal.last, until: reversal.until, reason: reversal.reason }
+        }
         Body::Movement(moved) => SettlementBody::Movement {
             player: Field::take(moved.player, "Movement.player")?,
             seat: Field::take(moved.seat, "Movement.seat")?,

@@ -1,5 +1,6 @@
 //! The state of a table in records.
 
+use rules::lost::Lost;
 use rules::table::{Departed, Ledger, Life, Stop, Table};
 
 use super::CodecError;
@@ -12,6 +13,7 @@ records! {
     Stop => Stop { scope, reason, at }
     Ledger => Ledger { bought_in, paid_out, raked }
     Departed => Departed { player, stack, at }
+    Lost => Lost { last, until }
 }
 
 impl Record for Life {
@@ -57,6 +59,7 @@ pub(super) fn put(table: &Table, scope: Scope<'_>) -> Result<wire::Table, CodecE
         ledger,
         departed,
         credited_until,
+        lost,
     } = table;
     let hand = hand.as_ref().map(|hand| hand::put(hand, scope));
     Ok(wire::Table {
@@ -77,6 +80,7 @@ pub(super) fn put(table: &Table, scope: Scope<'_>) -> Result<wire::Table, CodecE
         ledger: ledger.put(),
         departed: departed.put(),
         credited_until: credited_until.put(),
+        lost: lost.put(),
     })
 }
 
@@ -101,5 +105,6 @@ pub(super) fn take(table: wire::Table, scope: Scope<'_>) -> Result<Table, CodecE
         ledger: Field::take(table.ledger, "Table.ledger")?,
         departed: Field::take(table.departed, "Table.departed")?,
         credited_until: Field::take(table.credited_until, "Table.credited_until")?,
+        lost: Field::take(table.lost, "Table.lost")?,
     })
 }

@@ -2,6 +2,7 @@
 
 use redb::{ReadableTable, WriteTransaction};
 use rules::Millis;
+use tables::store::severed;
 use tables::{Outcome, RequestId, StoreError, Stored, TableKey, Token};
 use uuid::Uuid;
 
@@ -127,7 +128,23 @@ impl<'a> Batch<'a> {
             return Ok(Ok(row.due));
         }
         let stored = self.reader.stored(&commit.key, found.value())?;
-        Ok(Err(Outcome::Conflict(Some(stored))))
+        let Some(expected) = commit.expected else {
+            return Ok(Err(Outcome::Conflict(Some(stored))));
+        };
+        let kept = self.kept(&commit.key, expected.version)?;
+        Ok(Err(match severed(expected, &stored, kept) {
+            true => Outcome::Severed(stored),
+            false => Outcome::Conflict(Some(stored)),
+        }))
+    }
+
+    /// The commit of that version, if the history has it.
+    fn kept(&self, key: &TableKey, version: u64) -> Result<Option<Token>, Fault> {
+        let (operator, table) = table_key(key);
+        let events = self.transaction.open_table(EVENTS)?;
+        let found = events.get((operator, table, version))?;
+        let entry = found.map(|bytes| self.reader.codec.read_entry(key, bytes.value())).transpose()?;
+        Ok(entry.map(|entry| entry.token))
     }
 
     fn write_table(&self, commit: &Prepared, old_due: Option<Millis>) -> Result<(), Fault> {

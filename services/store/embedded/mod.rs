@@ -22,8 +22,9 @@ use rules::result::PlayerResult;
 use rules::{Millis, Table};
 use tables::time::{Clock, SystemClock};
 use tables::{
-    Commit, History, OperatorId, Outage, Outcome, RequestId, RequestRecord, Settlement, SettlementBody,
-    SettlementFilter, SettlementPage, SettlementPosition, Store, StoreError, Stored, TableId, TableKey,
+    Commit, History, OperatorId, Outage, Outcome, RequestId, RequestRecord, ResumeKey, Settlement,
+    SettlementBody, SettlementFilter, SettlementPage, SettlementPosition, Store, StoreError, Stored, TableId,
+    TableKey,
 };
 use tokio::sync::oneshot;
 use uuid::Uuid;
@@ -179,6 +180,7 @@ fn players(body: &SettlementBody) -> Vec<String> {
         }
         SettlementBody::Void { refunds, .. } => refunds.iter().map(|(_, player, _)| name(player)).collect(),
         SettlementBody::Movement { player, .. } => vec![name(player)],
+        SettlementBody::Reversal { .. } => Vec::new(),
     }
 }
 
@@ -186,6 +188,10 @@ fn players(body: &SettlementBody) -> Vec<String> {
 impl Store for EmbeddedStore {
     async fn now(&self) -> Result<Millis, StoreError> {
         Ok(self.clock.now())
+    }
+
+    fn resume_keys(&self) -> &[ResumeKey] {
+        self.reader.codec.keys().resume_keys()
     }
 
     async fn load(&self, key: &TableKey) -> Result<Option<Stored>, StoreError> {

@@ -110,8 +110,9 @@ impl Reader {
         let Some(first) = wanted.map(|first| first.max(oldest)) else {
             return Ok(History { entries, oldest });
         };
-        for (version, entry) in (first..).zip(events.range(at(first)..=at(u64::MAX))?.take(limit)) {
-            let (_, bytes) = entry?;
+        for entry in events.range(at(first)..=at(u64::MAX))?.take(limit) {
+            let (place, bytes) = entry?;
+            let version = place.value().2;
             let entry = self.codec.read_entry(key, bytes.value())?;
             let last = entries.last().map(|last| last.token);
             if entry.version != version || last.is_some_and(|last| entry.previous != Some(last)) {

@@ -8,8 +8,9 @@
 --       4 entry record    5 entry id    6 entries to keep    7 due in ms, '' for not at all    8 the table's name
 --       9 not before, ms or ''    10 not after, ms or ''    11 channel    12 '1' if the entry keeps the state too
 --       13 request record or ''    14 how long it is kept, ms    15.. id and record of each settlement
--- gives {code, time in µs[, record]}: 0 done · 1 another commit came first, the state or false · 2 too early ·
---       3 too late · 4 the request was done before, its record · 5 this very commit was done before
+-- gives {code, time in µs[, record]}: 0 done · 1 another commit came first, the state or false, then the token of the
+--       commit that has the expected one's version, if it is kept · 2 too early · 3 too late ·
+--       4 the request was done before, its record · 5 this very commit was done before
 --
 -- A key that does not exist makes the script wait while its slot moves between machines of a cluster. So calendar,
 -- outbox and index are made with the first table and never go, and play, which has no request record, never waits.
@@ -36,7 +37,14 @@ end
 if current ~= A[1] then
   local entry = call('XRANGE', K[2], A[5], A[5])[1]
   if entry and entry[2][2] == A[2] then return {5, now} end
-  return {1, now, call('GET', K[1])}
+  local kept = false
+  if current ~= '' and A[1] ~= '' then
+    local high, low = struct.unpack('>I4I4', A[1])
+    local id = string.format('%.0f-1', high * 4294967296 + low)
+    local expected = call('XRANGE', K[2], id, id)[1]
+    kept = expected and expected[2][2] or false
+  end
+  return {1, now, call('GET', K[1]), kept}
 end
 if A[9] ~= '' and now < A[9] * 1000 then return {2, now} end
 if A[10] ~= '' and now > A[10] * 1000 then return {3, now} end

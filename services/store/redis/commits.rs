@@ -2,7 +2,7 @@
 
 use ::redis::Cmd;
 use rules::Millis;
-use tables::store::REQUEST_RETENTION;
+use tables::store::{REQUEST_RETENTION, severed};
 use tables::{Commit, Outcome, StoreError, Stored, TableKey};
 
 use super::RedisStore;
@@ -84,9 +84,11 @@ impl RedisStore {
         let now = Millis(answer.now / 1000);
         match answer.verdict {
             Verdict::Done | Verdict::DoneBefore => Ok(Outcome::Committed { now }),
-            Verdict::Conflict(None) => Ok(Outcome::Conflict(None)),
-            Verdict::Conflict(Some(state)) => {
-                Ok(Outcome::Conflict(Some(self.read_state(&commit.key, &state)?)))
+            Verdict::Conflict(None, _) => Ok(Outcome::Conflict(None)),
+            Verdict::Conflict(Some(state), kept) => {
+                let current = self.read_state(&commit.key, &state)?;
+                let lost = commit.expected.is_some_and(|expected| severed(expected, &current, kept));
+                Ok(if lost { Outcome::Severed(current) } else { Outcome::Conflict(Some(current)) })
             }
             Verdict::TooEarly => Ok(Outcome::TooEarly { now }),
             Verdict::TooLate => {

@@ -2,7 +2,7 @@
 
 use std::fs;
 use std::path::Path;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, Once, PoisonError};
 use std::time::Duration;
 
@@ -31,6 +31,7 @@ pub(super) struct Link {
     certificates: Option<TlsCertificates>,
     pub(super) response_time: Duration,
     pub(super) in_flight: usize,
+    made: AtomicU64,
 }
 
 /// Takes in what a server sends unasked; never blocks.
@@ -96,7 +97,13 @@ impl Link {
             certificates,
             response_time: config.response_time,
             in_flight: config.in_flight,
+            made: AtomicU64::new(0),
         })
+    }
+
+    /// How many connections were made.
+    pub(super) fn made(&self) -> u64 {
+        self.made.load(Ordering::Acquire)
     }
 
     /// A connection to a server that has tables.
@@ -149,6 +156,8 @@ impl Link {
                 }
                 Ok::<(), ::redis::aio::SendError>(())
             });
+        // Before the first answer comes over it.
+        self.made.fetch_add(1, Ordering::AcqRel);
         let connection =
             client.get_multiplexed_async_connection_with_config(&config).await.map_err(failed)?;
         Ok(Live { connection, closed, answered: Arc::new(Mutex::new(Instant::now())), response_time })

@@ -33,8 +33,9 @@ use async_trait::async_trait;
 use rules::Millis;
 use rules::table::Table;
 use tables::{
-    Commit, Ear, Following, History, OperatorId, Outage, Outcome, RequestId, RequestRecord, Settlement,
-    SettlementFilter, SettlementPage, SettlementPosition, Store, StoreError, Stored, TableId, TableKey,
+    Commit, Ear, Following, History, OperatorId, Outage, Outcome, RequestId, RequestRecord, ResumeKey,
+    Settlement, SettlementFilter, SettlementPage, SettlementPosition, Store, StoreError, Stored, TableId,
+    TableKey,
 };
 use uuid::Uuid;
 
@@ -180,6 +181,19 @@ impl Store for RedisStore {
 
     async fn commit(&self, commit: Commit) -> Result<Outcome, StoreError> {
         self.try_commit(&commit).await
+    }
+
+    async fn find_again(&self, _key: &TableKey) -> Result<(), StoreError> {
+        let map = self.router.map().await.map_err(Fault::unavailable)?;
+        self.router.locate(Some(&map)).await.map(|_| ()).map_err(Fault::unavailable)
+    }
+
+    fn era(&self) -> u64 {
+        self.router.era()
+    }
+
+    fn resume_keys(&self) -> &[ResumeKey] {
+        self.codec.keys().resume_keys()
     }
 
     async fn request(&self, key: &TableKey, id: &RequestId) -> Result<Option<RequestRecord>, StoreError> {

@@ -355,6 +355,11 @@ impl Router {
         Arc::clone(node)
     }
 
+    /// How often a server was reached anew. What one has told before another connection was made may be lost.
+    pub(super) fn era(&self) -> u64 {
+        self.link.made()
+    }
+
     /// Whether the primaries can change without an error that tells of it.
     pub(super) fn moves(&self) -> bool {
         !matches!(self.topology, Topology::Single(_))

@@ -88,7 +88,8 @@ pub(super) struct Answer {
 #[derive(Debug)]
 pub(super) enum Verdict {
     Done,
-    Conflict(Option<Vec<u8>>),
+    /// The state, and the token that has the expected one's version.
+    Conflict(Option<Vec<u8>>, Option<Token>),
     TooEarly,
     TooLate,
     Before(Vec<u8>),
@@ -106,7 +107,7 @@ impl Answer {
         let record = parts.next().and_then(bytes);
         let verdict = match (code, record) {
             (0, _) => Verdict::Done,
-            (1, state) => Verdict::Conflict(state),
+            (1, state) => Verdict::Conflict(state, parts.next().and_then(bytes).and_then(token)),
             (2, _) => Verdict::TooEarly,
             (3, _) => Verdict::TooLate,
             (4, Some(record)) => Verdict::Before(record),
@@ -149,6 +150,11 @@ fn token_bytes(token: Token) -> [u8; TOKEN_LEN] {
     bytes
 }
 
+/// A token alone.
+fn token(bytes: Vec<u8>) -> Option<Token> {
+    split_state(&bytes).filter(|(_, rest)| rest.is_empty()).map(|(token, _)| token)
+}
+
 /// A state as it is stored: token, then record.
 pub(super) fn split_state(bytes: &[u8]) -> Option<(Token, &[u8])> {
     let (version, rest) = bytes.split_first_chunk::<8>()?;
@@ -184,10 +190,13 @@ mod tests {
             answer(vec![Value::Int(0), Value::Int(5)]),
             Ok(Answer { now: 5, verdict: Verdict::Done })
         ));
-        let conflict = answer(vec![Value::Int(1), Value::Int(5), state]).unwrap();
-        assert!(matches!(conflict.verdict, Verdict::Conflict(Some(bytes)) if bytes == b"state"));
+        let kept = Token { version: 3, nonce: 4 };
+        let kept_bytes = Value::BulkString(token_bytes(kept).to_vec());
+        let conflict = answer(vec![Value::Int(1), Value::Int(5), state, kept_bytes]).unwrap();
+        let Verdict::Conflict(Some(bytes), found) = conflict.verdict else { panic!("{conflict:?}") };
+        assert_eq!((&bytes[..], found), (&b"state"[..], Some(kept)));
         let conflict = answer(vec![Value::Int(1), Value::Int(5), Value::Nil]).unwrap();
-        assert!(matches!(conflict.verdict, Verdict::Conflict(None)));
+        assert!(matches!(conflict.verdict, Verdict::Conflict(None, None)));
         assert!(answer(vec![Value::Int(4), Value::Int(5)]).is_err());
         assert!(answer(vec![Value::Int(9), Value::Int(5)]).is_err());
         assert!(Answer::read(Some(Value::Okay)).is_err());

@@ -17,7 +17,8 @@ use crate::hearing;
 use crate::ids::TableKey;
 use crate::play::{PlayError, Settings, State};
 use crate::queues::Queues;
-use crate::recent::Recent;
+use crate::recent::{Known, Recent};
+use crate::resume::Reached;
 use crate::settlement::settlements;
 use crate::store::{Commit, Ear, Outcome, RequestRecord, Store, StoreError, Stored, Token};
 
@@ -50,6 +51,8 @@ pub(crate) enum Fate {
     Done,
     /// Another one came first; this is the state that it met.
     Overtaken(Option<Stored>),
+    /// The commit that it was to follow is not in the table's past.
+    Severed,
     Repeated {
         answer: Vec<u8>,
     },
@@ -86,30 +89,58 @@ impl Core {
     }
 
     /// The table as it is in the store.
-    pub(crate) async fn load(&self, key: &TableKey) -> Result<Option<Stored>, StoreError> {
-        Ok(self.loaded(key, self.store.load(key).await?))
+    pub(crate) async fn load(self: &Arc<Core>, key: &TableKey) -> Result<Option<Stored>, PlayError> {
+        self.look(key, false).await
     }
 
     /// The same, of what is durable.
-    pub(crate) async fn load_durable(&self, key: &TableKey) -> Result<Option<Stored>, StoreError> {
-        Ok(self.loaded(key, self.store.load_durable(key).await?))
+    pub(crate) async fn load_durable(self: &Arc<Core>, key: &TableKey) -> Result<Option<Stored>, PlayError> {
+        self.look(key, true).await
     }
 
-    fn loaded(&self, key: &TableKey, loaded: Option<Stored>) -> Option<Stored> {
-        let Some(mut stored) = loaded else {
-            self.recent.forget(key);
-            return None;
+    async fn look(self: &Arc<Core>, key: &TableKey, durable: bool) -> Result<Option<Stored>, PlayError> {
+        let read = || async {
+            if durable { self.store.load_durable(key).await } else { self.store.load(key).await }
         };
-        // Ten thousand watchers of one table are to hold one copy of it.
-        match self.recent.get(key) {
-            Some(known) if known.token == stored.token => stored = known,
-            _ => self.recent.put(key, stored.clone()),
+        // What was known before the read has to be in the past of what is read.
+        let (known, era) = (self.recent.known(key), self.store.era());
+        let Some(mut stored) = read().await? else {
+            self.recent.forget(key);
+            return Ok(None);
+        };
+        if let Some(known) = known {
+            if known.stored.token == stored.token {
+                // Ten thousand watchers of one table are to hold one copy of it.
+                stored = known.stored;
+            } else if self.has_lost(key, &known, era, &stored).await? {
+                self.suspect(key, Reached::of(&known.stored)).await?;
+                let Some(anew) = read().await? else {
+                    return Ok(None);
+                };
+                stored = anew;
+            }
         }
-        Some(stored)
+        self.recent.put(key, stored.clone(), era);
+        Ok(Some(stored))
+    }
+
+    /// Whether a state that was known is not in the past of the one that was read. In one era of the store only what
+    /// shows at once is looked at.
+    async fn has_lost(
+        &self,
+        key: &TableKey,
+        known: &Known,
+        era: u64,
+        stored: &Stored,
+    ) -> Result<bool, StoreError> {
+        if known.era == era && known.stored.token.version < stored.token.version {
+            return Ok(false);
+        }
+        self.is_severed(key, known.stored.token, stored).await
     }
 
     /// A state to try a commit on: a recent one if there is any.
-    pub(crate) async fn some_state(&self, key: &TableKey) -> Result<Option<State>, StoreError> {
+    pub(crate) async fn some_state(self: &Arc<Core>, key: &TableKey) -> Result<Option<State>, PlayError> {
         if let Some(stored) = self.recent.get(key) {
             return Ok(Some(State { stored, fresh: false, durable: false }));
         }
@@ -143,19 +174,20 @@ impl Core {
         // A time-out is not sent again: if the store was away meanwhile, the clocks get that time back first (rules 8.4).
         let tries = if commit.not_before.is_some() { 1 } else { TRIES };
         for _ in 0..tries {
+            let era = self.store.era();
             match self.store.commit(commit.clone()).await {
-                Ok(Outcome::Committed { .. }) => return Ok(self.done(commit)),
+                Ok(Outcome::Committed { .. }) => return Ok(self.done(commit, era)),
                 // What the repetition of a commit meets that has come through after all.
                 Ok(outcome) if doubt.is_some() => match self.find(commit).await {
-                    Ok(Found::Done) => return Ok(self.done(commit)),
-                    Ok(Found::Overtaken | Found::Nothing) => return Ok(self.fate(commit, outcome)),
+                    Ok(Found::Done) => return Ok(self.done(commit, era)),
+                    Ok(Found::Overtaken | Found::Nothing) => return Ok(self.fate(commit, outcome, era)),
                     Err(error) => doubt = Some(error.to_string()),
                 },
-                Ok(outcome) => return Ok(self.fate(commit, outcome)),
+                Ok(outcome) => return Ok(self.fate(commit, outcome, era)),
                 Err(StoreError::Unknown(why)) => {
                     doubt = Some(why);
                     if let Ok(Found::Done) = self.find(commit).await {
-                        return Ok(self.done(commit));
+                        return Ok(self.done(commit, era));
                     }
                     // Else the same commit once more: its token keeps it from being done twice.
                 }
@@ -187,16 +219,17 @@ impl Core {
         }
     }
 
-    fn fate(&self, commit: &Commit, outcome: Outcome) -> Fate {
+    fn fate(&self, commit: &Commit, outcome: Outcome, era: u64) -> Fate {
         match outcome {
             Outcome::Committed { .. } => Fate::Done,
             Outcome::Conflict(current) => {
                 match &current {
-                    Some(stored) => self.recent.put(&commit.key, stored.clone()),
+                    Some(stored) => self.recent.put(&commit.key, stored.clone(), era),
                     None => self.recent.forget(&commit.key),
                 }
                 Fate::Overtaken(current)
             }
+            Outcome::Severed(_) => Fate::Severed,
             Outcome::Repeated { answer } => Fate::Repeated { answer },
             Outcome::RequestReused => Fate::RequestReused,
             Outcome::TooEarly { .. } => Fate::TooEarly,
@@ -204,10 +237,11 @@ impl Core {
     }
 
     /// What follows a commit, and nothing before it.
-    fn done(&self, commit: &Commit) -> Fate {
-        let (token, table) = (commit.token, &commit.table);
-        self.recent.put(&commit.key, Stored { token, table: Arc::clone(table) });
-        let step = || Published { token, events: commit.events.clone().into(), table: Arc::clone(table) };
+    fn done(&self, commit: &Commit, era: u64) -> Fate {
+        let (token, previous, table) = (commit.token, commit.expected, &commit.table);
+        self.recent.put(&commit.key, Stored { token, table: Arc::clone(table) }, era);
+        let events = || commit.events.clone().into();
+        let step = || Published { token, previous, events: events(), table: Arc::clone(table) };
         self.feed.publish(&commit.key, step);
         if let Some(at) = commit.due {
             self.alarm.ring_for(at);

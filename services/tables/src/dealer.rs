@@ -49,7 +49,7 @@ pub(crate) fn nonce() -> u64 {
 ///
 /// # Panics
 /// If it has none. Nothing that a caller does leads to that, and to deal on without randomness would be worse.
-fn entropy(bytes: &mut [u8]) {
+pub(crate) fn entropy(bytes: &mut [u8]) {
     SysRng.try_fill_bytes(bytes).expect("the operating system gives no randomness");
 }
 

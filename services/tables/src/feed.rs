@@ -35,6 +35,8 @@ impl Default for FeedLimits {
 pub struct Published {
     /// Its name.
     pub token: Token,
+    /// The step that it follows; `None` if it opened the table.
+    pub previous: Option<Token>,
     /// What happened.
     pub events: Arc<[Event]>,
     /// The state after it.

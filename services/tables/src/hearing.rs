@@ -9,10 +9,14 @@ use tokio::sync::mpsc;
 use crate::committing::Core;
 use crate::feed::Published;
 use crate::ids::TableKey;
-use crate::store::{Ear, Entry, Heard, StoreError, Stored};
+use crate::play::PlayError;
+use crate::store::{Ear, Entry, Heard, Stored};
 
 /// So much may be told and not yet taken in. What does not find room is told again as missed.
 const UNHEARD: usize = 4096;
+
+/// No era of a store.
+const UNSURE: u64 = u64::MAX;
 
 struct Mouthpiece {
     sender: mpsc::Sender<(TableKey, Heard)>,
@@ -49,7 +53,7 @@ pub(crate) fn begin(core: &Arc<Core>) -> Arc<dyn Ear> {
 }
 
 impl Core {
-    async fn hear(&self, key: &TableKey, heard: Heard) -> Result<(), StoreError> {
+    async fn hear(self: &Arc<Core>, key: &TableKey, heard: Heard) -> Result<(), PlayError> {
         let Some(told) = self.feed.told(key) else {
             return Ok(());
         };
@@ -73,10 +77,11 @@ impl Core {
     }
 
     fn pass_on(&self, key: &TableKey, entry: Entry, table: Arc<Table>) {
-        let Entry { token, events, .. } = entry;
-        self.recent.put(key, Stored { token, table: Arc::clone(&table) });
+        let Entry { token, previous, events, .. } = entry;
+        // Of what was pushed it is not known when: it is looked at again when the table is read next.
+        self.recent.put(key, Stored { token, table: Arc::clone(&table) }, UNSURE);
         self.ring(&table);
-        self.feed.publish(key, || Published { token, events, table });
+        self.feed.publish(key, || Published { token, previous, events, table });
     }
 
     fn point_to(&self, key: &TableKey, stored: Option<Stored>) {

@@ -10,10 +10,12 @@ pub mod feed;
 mod hearing;
 pub mod ids;
 pub mod laws;
+mod loss;
 pub mod memory;
 pub mod play;
 mod queues;
 mod recent;
+pub mod resume;
 pub mod settlement;
 pub mod store;
 pub mod time;
@@ -24,6 +26,7 @@ pub use feed::{Feed, FeedLimits};
 pub use ids::{OperatorId, RequestId, TableId, TableKey};
 pub use memory::MemoryStore;
 pub use play::{Answer, Answered, PlayError, Request, Settings, Tables};
+pub use resume::{Reached, ResumeKey};
 pub use settlement::{
     Settlement, SettlementBody, SettlementFilter, SettlementKind, SettlementPage, SettlementPosition,
 };

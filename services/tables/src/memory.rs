@@ -10,10 +10,13 @@ use rules::Millis;
 use rules::table::Table;
 use uuid::Uuid;
 
+use crate::dealer::entropy;
 use crate::ids::{OperatorId, RequestId, TableId, TableKey};
+use crate::resume::ResumeKey;
 use crate::settlement::{Settlement, SettlementFilter, SettlementPage, SettlementPosition};
 use crate::store::{
     Commit, Entry, History, Outage, Outcome, REQUEST_RETENTION, RequestRecord, Store, StoreError, Stored,
+    severed,
 };
 use crate::time::{Clock, SystemClock};
 
@@ -27,6 +30,7 @@ pub struct MemoryStore {
     clock: Arc<dyn Clock>,
     history: usize,
     outages: Vec<Outage>,
+    resume_keys: [ResumeKey; 1],
     state: Mutex<State>,
 }
 
@@ -65,7 +69,10 @@ impl MemoryStore {
     /// An empty store that goes by this clock.
     #[must_use]
     pub fn new(clock: Arc<dyn Clock>) -> MemoryStore {
-        MemoryStore { clock, history: HISTORY, outages: Vec::new(), state: Mutex::default() }
+        let mut secret = [0; 32];
+        entropy(&mut secret);
+        let resume_keys = [ResumeKey::new(&secret)];
+        MemoryStore { clock, history: HISTORY, outages: Vec::new(), resume_keys, state: Mutex::default() }
     }
 
     /// Keeps so many commits of each table, at least one.
@@ -107,6 +114,10 @@ impl Store for MemoryStore {
         }
         state.apply(commit, now, self.history);
         Ok(Outcome::Committed { now })
+    }
+
+    fn resume_keys(&self) -> &[ResumeKey] {
+        &self.resume_keys
     }
 
     async fn request(&self, key: &TableKey, id: &RequestId) -> Result<Option<RequestRecord>, StoreError> {
@@ -213,10 +224,25 @@ impl State {
         }
         let current = self.tables.get(&commit.key).map(|row| row.stored.clone());
         if current.as_ref().map(|stored| stored.token) != commit.expected {
-            return Some(Outcome::Conflict(current));
+            return Some(self.conflict(commit, current));
         }
         let early = commit.not_before.is_some_and(|not_before| now < not_before);
         early.then_some(Outcome::TooEarly { now })
+    }
+
+    fn conflict(&self, commit: &Commit, current: Option<Stored>) -> Outcome {
+        let Some(current) = current else {
+            return Outcome::Conflict(None);
+        };
+        let Some(expected) = commit.expected else {
+            return Outcome::Conflict(Some(current));
+        };
+        let entries = self.tables.get(&commit.key).map(|row| &row.entries);
+        let kept = entries.and_then(|all| all.iter().rev().find(|entry| entry.version == expected.version));
+        if severed(expected, &current, kept.map(|entry| entry.token)) {
+            return Outcome::Severed(current);
+        }
+        Outcome::Conflict(Some(current))
     }
 
     fn apply(&mut self, commit: Commit, now: Millis, history: usize) {

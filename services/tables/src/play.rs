@@ -11,8 +11,9 @@ use crate::committing::{Core, Draft, Fate};
 use crate::dealer::Dealer;
 use crate::feed::{Feed, FeedLimits};
 use crate::ids::{OperatorId, RequestId, TableId, TableKey};
+use crate::resume::Reached;
 use crate::store::{RequestRecord, Store, StoreError, Stored};
-use crate::watcher::Watcher;
+use crate::watcher::{From, Watcher};
 
 /// So often a step is tried anew because another one came first.
 const ATTEMPTS: usize = 16;
@@ -168,7 +169,7 @@ impl Tables {
             Fate::Done => Ok(Answered { bytes, replayed: false }),
             Fate::Repeated { answer } => Ok(Answered { bytes: answer, replayed: true }),
             // The table is there but the record is not: the id is older than records are kept.
-            Fate::RequestReused | Fate::Overtaken(_) => Err(PlayError::RequestReused),
+            Fate::RequestReused | Fate::Overtaken(_) | Fate::Severed => Err(PlayError::RequestReused),
             Fate::TooEarly => Err(PlayError::Contended),
         }
     }
@@ -279,13 +280,37 @@ impl Tables {
     /// # Errors
     /// [`PlayError::NotFound`], [`PlayError::TooManyWatchers`], [`PlayError::Store`]
     pub async fn watch(&self, key: &TableKey, after: Option<u64>) -> Result<Watcher, PlayError> {
+        self.watch_from(key, after.map_or(From::Now, From::Version)).await
+    }
+
+    /// Goes on watching where a watcher was. If the table has lost what he was told, that comes out here.
+    ///
+    /// # Errors
+    /// As [`Tables::watch`].
+    pub async fn resume(&self, key: &TableKey, reached: Reached) -> Result<Watcher, PlayError> {
+        self.watch_from(key, From::Reached(reached)).await
+    }
+
+    /// The token with which a watcher who is there goes on at any server.
+    #[must_use]
+    pub fn resume_token(&self, key: &TableKey, reached: &Reached) -> Vec<u8> {
+        let keys = self.core.store.resume_keys();
+        keys.first().map(|first| first.write(key, reached)).unwrap_or_default()
+    }
+
+    /// Where the watcher was who has this token; `None` if it is none of this table's.
+    #[must_use]
+    pub fn reached(&self, key: &TableKey, token: &[u8]) -> Option<Reached> {
+        self.core.store.resume_keys().iter().find_map(|known| known.read(key, token))
+    }
+
+    async fn watch_from(&self, key: &TableKey, from: From) -> Result<Watcher, PlayError> {
         // First the place at the ring, then the state: a commit between the two is told twice to the watcher, who
         // passes over the second time; the other way round it would be lost.
         let mut subscription = self.core.feed.subscribe(key).ok_or(PlayError::TooManyWatchers)?;
         subscription.keep(self.core.store.follow(key, &self.core.ear()).await?);
-        let current = self.read(key).await?;
-        let store = Arc::clone(&self.core.store);
-        Ok(Watcher::begin(key.clone(), store, subscription, current, after).await?)
+        let current = self.core.load(key).await?.ok_or(PlayError::NotFound)?;
+        Watcher::begin(Arc::clone(&self.core), key.clone(), subscription, current, from).await
     }
 
     /// Brings a step through: judges the state, commits, and judges anew if another step came first.
@@ -330,6 +355,10 @@ impl Tables {
                     });
                 }
                 Fate::Overtaken(current) => at = State::fresh(current)?,
+                Fate::Severed => {
+                    self.core.suspect(key, Reached::of(&at.stored)).await?;
+                    at = State::fresh(self.core.load(key).await?)?;
+                }
             }
         }
         Err(PlayError::Contended)

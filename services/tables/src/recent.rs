@@ -13,10 +13,17 @@ pub(crate) struct Recent {
     half: usize,
 }
 
+/// A state, and the store's era when it was certainly there.
+#[derive(Clone)]
+pub(crate) struct Known {
+    pub(crate) stored: Stored,
+    pub(crate) era: u64,
+}
+
 #[derive(Default)]
 struct Generations {
-    young: HashMap<TableKey, Stored>,
-    old: HashMap<TableKey, Stored>,
+    young: HashMap<TableKey, Known>,
+    old: HashMap<TableKey, Known>,
 }
 
 impl Recent {
@@ -26,20 +33,24 @@ impl Recent {
     }
 
     pub(crate) fn get(&self, key: &TableKey) -> Option<Stored> {
-        let mut generations = self.lock();
-        if let Some(stored) = generations.young.get(key) {
-            return Some(stored.clone());
-        }
-        let stored = generations.old.remove(key)?;
-        self.insert(&mut generations, key, stored.clone());
-        Some(stored)
+        self.known(key).map(|known| known.stored)
     }
 
-    /// Remembers a state that the store has shown or taken.
-    pub(crate) fn put(&self, key: &TableKey, stored: Stored) {
+    pub(crate) fn known(&self, key: &TableKey) -> Option<Known> {
+        let mut generations = self.lock();
+        if let Some(known) = generations.young.get(key) {
+            return Some(known.clone());
+        }
+        let known = generations.old.remove(key)?;
+        self.insert(&mut generations, key, known.clone());
+        Some(known)
+    }
+
+    /// Remembers a state that the store has shown or taken; `era` is its era before that.
+    pub(crate) fn put(&self, key: &TableKey, stored: Stored, era: u64) {
         let mut generations = self.lock();
         generations.old.remove(key);
-        self.insert(&mut generations, key, stored);
+        self.insert(&mut generations, key, Known { stored, era });
     }
 
     pub(crate) fn forget(&self, key: &TableKey) {
@@ -48,11 +59,11 @@ impl Recent {
         generations.old.remove(key);
     }
 
-    fn insert(&self, generations: &mut Generations, key: &TableKey, stored: Stored) {
+    fn insert(&self, generations: &mut Generations, key: &TableKey, known: Known) {
         if generations.young.len() >= self.half && !generations.young.contains_key(key) {
             generations.old = std::mem::take(&mut generations.young);
         }
-        generations.young.insert(key.clone(), stored);
+        generations.young.insert(key.clone(), known);
     }
 
     fn lock(&self) -> MutexGuard<'_, Generations> {
@@ -79,12 +90,12 @@ mod tests {
     fn the_last_used_stay_and_the_room_is_bounded() {
         let recent = Recent::new(4);
         for number in 1..=100 {
-            recent.put(&test_key(number), test_stored(number));
+            recent.put(&test_key(number), test_stored(number), 0);
             assert!(recent.get(&test_key(1)).is_some(), "used all the time");
         }
         let kept = (1..=100).filter(|n| recent.get(&test_key(*n)).is_some()).count();
         assert!((2..=4).contains(&kept), "{kept}");
-        recent.put(&test_key(1), test_stored(7));
+        recent.put(&test_key(1), test_stored(7), 0);
         assert_eq!(recent.get(&test_key(1)).unwrap().token.version, 7);
         recent.forget(&test_key(1));
         assert!(recent.get(&test_key(1)).is_none());

@@ -3,6 +3,7 @@
 use rules::config::{Game, Limit};
 use rules::event::{Event, LeaveReason};
 use rules::hand::Hand;
+use rules::lost::REASON;
 use rules::player::PlayerId;
 use rules::result::HandResult;
 use rules::table::Table;
@@ -24,6 +25,8 @@ pub enum SettlementKind {
     AddChips,
     /// A player left and was paid out.
     CashOut,
+    /// Records that may have been given out count for nothing (rules 10.2).
+    Reversal,
 }
 
 impl SettlementKind {
@@ -35,6 +38,7 @@ impl SettlementKind {
             SettlementKind::BuyIn => "buy-in",
             SettlementKind::AddChips => "add-chips",
             SettlementKind::CashOut => "cash-out",
+            SettlementKind::Reversal => "reversal",
         }
     }
 }
@@ -82,6 +86,16 @@ pub enum SettlementBody {
         /// Who got back how much, in minor units.
         refunds: Vec<(SeatNo, PlayerId, Chips)>,
     },
+    /// The store lost commits that somebody has seen: all records of this table with versions after `last` up to `until`
+    /// count for nothing. No other record will ever have one of those versions, nor one of the ids.
+    Reversal {
+        /// The last version whose records count.
+        last: u64,
+        /// The last version whose records do not.
+        until: u64,
+        /// Why.
+        reason: String,
+    },
     /// Chips that came to the table or left it.
     Movement {
         /// Whose.
@@ -102,13 +116,13 @@ pub enum SettlementBody {
 }
 
 impl Settlement {
-    /// The hand it is about; `None` for movements.
+    /// The hand it is about; `None` for movements and reversals.
     #[must_use]
     pub fn hand(&self) -> Option<u64> {
         match &self.body {
             SettlementBody::Hand(result) => Some(result.number),
             SettlementBody::Void { hand, .. } => Some(*hand),
-            SettlementBody::Movement { .. } => None,
+            SettlementBody::Movement { .. } | SettlementBody::Reversal { .. } => None,
         }
     }
 
@@ -119,6 +133,8 @@ impl Settlement {
             SettlementBody::Hand(result) => result.players.iter().any(|p| p.player == *who),
             SettlementBody::Void { refunds, .. } => refunds.iter().any(|(_, player, _)| player == who),
             SettlementBody::Movement { player, .. } => player == who,
+            // Whose records they were is lost with them.
+            SettlementBody::Reversal { .. } => false,
         }
     }
 }
@@ -214,6 +230,12 @@ fn record(before: &Table, after: &Table, event: &Event) -> Option<Record> {
             let hand = after.hand.as_ref().or(before.hand.as_ref())?;
             Some(void(hand, reason, requester, refunds, *at))
         }
+        Event::HistoryLost { last, until, at, .. } => Some(Record {
+            kind: SettlementKind::Reversal,
+            number: Some(*until),
+            at: *at,
+            body: SettlementBody::Reversal { last: *last, until: *until, reason: REASON.to_owned() },
+        }),
         Event::PlayerSeated { .. } | Event::ChipsAdded { .. } | Event::PlayerStoodUp { .. } => {
             movement(event)
         }

@@ -12,6 +12,7 @@ use thiserror::Error;
 use uuid::Uuid;
 
 use crate::ids::{OperatorId, RequestId, TableId, TableKey};
+use crate::resume::ResumeKey;
 use crate::settlement::{Settlement, SettlementFilter, SettlementPage, SettlementPosition};
 
 /// How long a store keeps request records: 14 days, in ms.
@@ -89,6 +90,9 @@ pub enum Outcome {
     },
     /// Another commit came first; this is the state now, `None` if there is no such table.
     Conflict(Option<Stored>),
+    /// The expected commit is not in the table's past; this is the state now. Either nobody ever made it, or the store
+    /// has lost history: see [`severed`].
+    Severed(Stored),
     /// The same request with the same payload was done before.
     Repeated {
         /// What was answered then.
@@ -153,6 +157,20 @@ pub enum StoreError {
     KeyUnavailable(String),
 }
 
+/// Whether a commit that somebody has seen is missing from the past of a table, and that is not known yet. `kept` is the
+/// commit of its version that the history has; `None` if it keeps none of that version.
+#[must_use]
+pub fn severed(seen: Token, current: &Stored, kept: Option<Token>) -> bool {
+    if seen == current.token || current.table.is_lost(seen.version) {
+        return false;
+    }
+    match kept {
+        Some(kept) => kept != seen,
+        // What is older than the history cannot be told; what is later than the table was never made, or is lost.
+        None => current.token.version <= seen.version,
+    }
+}
+
 /// Keeps a store telling of a table; until it is dropped.
 pub type Following = Box<dyn Any + Send + Sync>;
 
@@ -205,6 +223,23 @@ pub trait Store: Send + Sync + 'static {
     /// # Errors
     /// [`StoreError::Unknown`] if it may have happened; after all others it has not.
     async fn commit(&self, commit: Commit) -> Result<Outcome, StoreError>;
+
+    /// Looks anew where the table is. What was read before may have come from a server that is out of date.
+    ///
+    /// # Errors
+    /// [`StoreError`]
+    async fn find_again(&self, key: &TableKey) -> Result<(), StoreError> {
+        let _ = key;
+        Ok(())
+    }
+
+    /// Grows whenever commits that were seen before may be gone: when servers were reached anew.
+    fn era(&self) -> u64 {
+        0
+    }
+
+    /// The keys of resume tokens: the first one makes them, all of them are good.
+    fn resume_keys(&self) -> &[ResumeKey];
 
     /// The durable record of a request that was done at this table, kept for [`REQUEST_RETENTION`]. A store that has all of an
     /// operator's tables in one place may also know it at his others; one whose tables are spread cannot.

@@ -7,9 +7,12 @@ use rules::event::Event;
 use rules::table::{Life, Table};
 use tokio::sync::broadcast::error::RecvError;
 
+use crate::committing::Core;
 use crate::feed::{Subscription, Told};
 use crate::ids::TableKey;
-use crate::store::{Entry, Store, StoreError};
+use crate::play::PlayError;
+use crate::resume::Reached;
+use crate::store::{Entry, Store, StoreError, Stored, Token};
 
 /// So many commits are read from history at a time to be told.
 const PAGE: usize = 16;
@@ -25,7 +28,7 @@ pub enum Message {
     Snapshot(Arc<Table>),
     /// One commit.
     Commit {
-        /// The table's version after it: one more than that of the message before.
+        /// The table's version after it: one more than that of the message before, or further if history was lost.
         version: u64,
         /// What happened.
         events: Arc<[Event]>,
@@ -44,8 +47,8 @@ pub enum Message {
 /// Tells one watcher what happens. Nothing is prepared while he does not ask, so that one who never reads costs his
 /// place and one page of history at most.
 pub struct Watcher {
+    core: Arc<Core>,
     key: TableKey,
-    store: Arc<dyn Store>,
     subscription: Subscription,
     phase: Phase,
     /// Read from history and not yet told.
@@ -54,11 +57,46 @@ pub struct Watcher {
     last: Last,
 }
 
+/// Where a watcher begins.
+pub(crate) enum From {
+    /// With the table as it is.
+    Now,
+    /// After this version.
+    Version(u64),
+    /// Where he was.
+    Reached(Reached),
+}
+
 /// Where the watcher is: all before is told.
+#[derive(Default)]
 struct Last {
     version: u64,
+    /// The commit there, where it is known.
+    token: Option<Token>,
     /// The state there; `None` only at version 0, before the opening.
     table: Option<Arc<Table>>,
+}
+
+impl Last {
+    fn at(stored: &Stored) -> Last {
+        Last {
+            version: stored.token.version,
+            token: Some(stored.token),
+            table: Some(Arc::clone(&stored.table)),
+        }
+    }
+
+    /// Whether a step is the next one: the one that names this one as the one before it.
+    fn is_before(&self, version: u64, previous: Option<Token>) -> bool {
+        match self.token {
+            Some(token) => previous == Some(token),
+            None => version == self.version + 1,
+        }
+    }
+
+    fn reached(&self) -> Option<Reached> {
+        Some(Reached { token: self.token?, seen: self.table.as_ref()?.seen() })
+    }
 }
 
 #[derive(Clone, Copy)]
@@ -72,35 +110,38 @@ enum Phase {
 }
 
 impl Watcher {
-    /// A watcher from now on, or from the commit after `after`. `current` was read after the subscription was made, so
-    /// that between the two nothing is lost.
+    /// A watcher from there on. `current` was read after the subscription was made, so that between the two nothing is
+    /// lost.
     pub(crate) async fn begin(
+        core: Arc<Core>,
         key: TableKey,
-        store: Arc<dyn Store>,
         subscription: Subscription,
-        current: Arc<Table>,
-        after: Option<u64>,
-    ) -> Result<Watcher, StoreError> {
-        let newest = current.version;
-        let start = match after {
-            None => Start::Snapshot,
-            Some(version) if version == newest => Start::At(Some(Arc::clone(&current))),
-            Some(0) => Start::At(None),
-            Some(version) if version > newest => Start::Compacted,
-            Some(version) => match state_at(&*store, &key, version).await? {
-                Some(table) => Start::At(Some(Arc::new(table))),
-                None => Start::Compacted,
-            },
+        mut current: Stored,
+        from: From,
+    ) -> Result<Watcher, PlayError> {
+        let newest = current.token.version;
+        let start = match from {
+            From::Now => Start::Snapshot,
+            From::Version(version) if version == newest => Start::At(Last::at(&current)),
+            From::Version(0) => Start::At(Last::default()),
+            From::Version(version) if version > newest => Start::Compacted,
+            From::Version(version) => start_at(&core, &key, version, None).await?,
+            From::Reached(reached) if reached.token == current.token => Start::At(Last::at(&current)),
+            From::Reached(reached) if core.is_severed(&key, reached.token, &current).await? => {
+                core.suspect(&key, reached).await?;
+                current = core.load(&key).await?.ok_or(PlayError::NotFound)?;
+                Start::Compacted
+            }
+            From::Reached(Reached { token, .. }) if token.version > newest => Start::Compacted,
+            From::Reached(Reached { token, .. }) => start_at(&core, &key, token.version, Some(token)).await?,
         };
-        let last = Last { version: 0, table: None };
-        let phase = Phase::Live;
-        let mut watcher =
-            Watcher { key, store, subscription, phase, page: VecDeque::new(), ready: None, last };
+        let (page, ready, last) = (VecDeque::new(), None, Last::default());
+        let mut watcher = Watcher { core, key, subscription, phase: Phase::Live, page, ready, last };
         match start {
-            Start::Snapshot => watcher.jump(current, Message::Snapshot),
-            Start::Compacted => watcher.jump(current, Message::Compacted),
-            Start::At(table) => {
-                watcher.last = Last { version: table.as_ref().map_or(0, |t| t.version), table };
+            Start::Snapshot => watcher.jump(&current, Message::Snapshot),
+            Start::Compacted => watcher.jump(&current, Message::Compacted),
+            Start::At(last) => {
+                watcher.last = last;
                 if watcher.last.version < newest {
                     watcher.phase = Phase::CatchingUp(newest);
                 }
@@ -108,6 +149,13 @@ impl Watcher {
             }
         }
         Ok(watcher)
+    }
+
+    /// Where the watcher is; `None` where that cannot be said: before his first message, or in a part of history whose
+    /// beginning is no longer kept.
+    #[must_use]
+    pub fn reached(&self) -> Option<Reached> {
+        self.last.reached()
     }
 
     /// The next message; `None` when there will be no more, because the table is closed or after
@@ -131,8 +179,8 @@ impl Watcher {
 
     fn take(&mut self, told: &Told) {
         match told {
-            Told::Step(step) if step.token.version == self.last.version + 1 => {
-                self.tell(Arc::clone(&step.events), Arc::clone(&step.table));
+            Told::Step(step) if self.last.is_before(step.token.version, step.previous) => {
+                self.tell(step.token, Arc::clone(&step.events), Arc::clone(&step.table));
             }
             Told::Step(step) => self.take_newer(step.token.version),
             Told::Newer(version) => self.take_newer(*version),
@@ -148,7 +196,7 @@ impl Watcher {
     /// Tells the next commit out of history.
     async fn catch_up(&mut self) {
         if self.page.is_empty() {
-            match self.store.history(&self.key, self.last.version, PAGE).await {
+            match self.core.store.history(&self.key, self.last.version, PAGE).await {
                 Ok(history) => self.page = history.entries.into(),
                 Err(error) => {
                     tracing::warn!(table = %self.key, %error, "a watcher is ended: history cannot be read");
@@ -156,11 +204,13 @@ impl Watcher {
                 }
             }
         }
-        let next = self.page.pop_front().filter(|entry| entry.version == self.last.version + 1);
-        let folded =
-            next.and_then(|entry| Some((fold(self.last.table.as_deref().cloned(), &entry)?, entry.events)));
+        let next = self.page.pop_front().filter(|entry| self.last.is_before(entry.version, entry.previous));
+        let folded = next.and_then(|entry| {
+            let table = fold(self.last.table.as_deref().cloned(), &entry)?;
+            Some((entry.token, entry.events, table))
+        });
         match folded {
-            Some((table, events)) => self.tell(events, Arc::new(table)),
+            Some((token, events, table)) => self.tell(token, events, Arc::new(table)),
             None => self.compact().await,
         }
     }
@@ -168,10 +218,10 @@ impl Watcher {
     /// History has a hole here: goes on from the table as it is.
     async fn compact(&mut self) {
         self.page.clear();
-        match self.store.load(&self.key).await {
+        match self.present().await {
             Ok(Some(stored)) => {
                 self.phase = Phase::Live;
-                self.jump(stored.table, Message::Compacted);
+                self.jump(&stored, Message::Compacted);
             }
             Ok(None) => self.fall_behind(),
             Err(error) => {
@@ -181,15 +231,27 @@ impl Watcher {
         }
     }
 
-    fn tell(&mut self, events: Arc<[Event]>, table: Arc<Table>) {
-        self.last = Last { version: table.version, table: Some(Arc::clone(&table)) };
-        self.ready = Some(Message::Commit { version: table.version, events, table });
+    /// The table as it is, after a look whether what the watcher was told is in its past.
+    async fn present(&self) -> Result<Option<Stored>, PlayError> {
+        let stored = self.core.load(&self.key).await?;
+        if let (Some(stored), Some(reached)) = (&stored, self.reached())
+            && self.core.is_severed(&self.key, reached.token, stored).await?
+        {
+            self.core.suspect(&self.key, reached).await?;
+            return self.core.load(&self.key).await;
+        }
+        Ok(stored)
+    }
+
+    fn tell(&mut self, token: Token, events: Arc<[Event]>, table: Arc<Table>) {
+        self.last = Last { version: token.version, token: Some(token), table: Some(Arc::clone(&table)) };
+        self.ready = Some(Message::Commit { version: token.version, events, table });
         self.end_if_closed();
     }
 
-    fn jump(&mut self, table: Arc<Table>, message: fn(Arc<Table>) -> Message) {
-        self.last = Last { version: table.version, table: Some(Arc::clone(&table)) };
-        self.ready = Some(message(table));
+    fn jump(&mut self, stored: &Stored, message: fn(Arc<Table>) -> Message) {
+        self.last = Last::at(stored);
+        self.ready = Some(message(Arc::clone(&stored.table)));
         self.end_if_closed();
     }
 
@@ -211,7 +273,20 @@ impl Watcher {
 enum Start {
     Snapshot,
     Compacted,
-    At(Option<Arc<Table>>),
+    At(Last),
+}
+
+/// The place after a past version. `token`: the commit there, if it is known to be in the table's past.
+async fn start_at(
+    core: &Core,
+    key: &TableKey,
+    version: u64,
+    token: Option<Token>,
+) -> Result<Start, StoreError> {
+    Ok(match state_at(&*core.store, key, version).await? {
+        Some(table) => Start::At(Last { version, token, table: Some(Arc::new(table)) }),
+        None => Start::Compacted,
+    })
 }
 
 /// The state at a past version, made again from what the store has kept; `None` if it cannot be.
@@ -219,15 +294,16 @@ async fn state_at(store: &dyn Store, key: &TableKey, version: u64) -> Result<Opt
     let mut table = store.checkpoint(key, version).await?.map(|kept| (*kept).clone());
     loop {
         let reached = table.as_ref().map_or(0, |t| t.version);
-        if reached == version {
-            return Ok(table);
+        if reached >= version {
+            // Beyond it only if it is one that was lost.
+            return Ok(table.filter(|_| reached == version));
         }
         if version - reached > LONGEST_FOLD {
             return Ok(None);
         }
         let wanted = usize::try_from(version - reached).unwrap_or(FOLD_PAGE).min(FOLD_PAGE);
         let page = store.history(key, reached, wanted).await?.entries;
-        if page.first().is_none_or(|entry| entry.version != reached + 1) {
+        if page.is_empty() {
             return Ok(None);
         }
         for entry in &page {
@@ -243,10 +319,19 @@ async fn state_at(store: &dyn Store, key: &TableKey, version: u64) -> Result<Opt
 fn fold(before: Option<Table>, entry: &Entry) -> Option<Table> {
     let table = match before {
         Some(mut table) => {
+            if !follows(&table, entry) {
+                return None;
+            }
             table.apply(&entry.events);
             table
         }
         None => Table::from_opening(entry.events.first()?)?,
     };
     (table.version == entry.version).then_some(table)
+}
+
+/// Whether a commit is the next one: only where history was lost versions are skipped.
+fn follows(before: &Table, entry: &Entry) -> bool {
+    let lost = |event: &Event| matches!(event, Event::HistoryLost { last, .. } if *last == before.version);
+    entry.version == before.version + 1 || entry.events.iter().any(lost)
 }

@@ -89,6 +89,10 @@ impl Store for Sinner {
         Ok(now - Millis(back))
     }
 
+    fn resume_keys(&self) -> &[ResumeKey] {
+        self.inner.resume_keys()
+    }
+
     async fn load(&self, key: &TableKey) -> Result<Option<Stored>, StoreError> {
         let mut loaded = self.inner.load(&self.key(key)).await?;
         if let (Sin::ReadsOtherCards, Some(stored)) = (self.sin, &mut loaded)
@@ -110,7 +114,9 @@ impl Store for Sinner {
             *self.hidden.lock().unwrap() = None;
         }
         match outcome {
-            Outcome::Conflict(Some(_)) if self.sin == Sin::HidesThePresent => Ok(Outcome::Conflict(None)),
+            Outcome::Conflict(Some(_)) | Outcome::Severed(_) if self.sin == Sin::HidesThePresent => {
+                Ok(Outcome::Conflict(None))
+            }
             outcome => Ok(outcome),
         }
     }

@@ -181,9 +181,24 @@ impl Caller {
 
     /// Watches a table, going on after a sequence.
     pub async fn watch_after(&mut self, table: &str, viewer: &str, after: Option<u64>) -> Eyes {
-        let request =
-            v1::WatchTableRequest { table_id: table.into(), after_sequence: after, viewer: eyes_of(viewer) };
+        let request = v1::WatchTableRequest {
+            table_id: table.into(),
+            after_sequence: after,
+            viewer: eyes_of(viewer),
+            ..Default::default()
+        };
         Eyes::new(in_time(self.tables.watch_table(request)).await.expect("a stream").into_inner())
+    }
+
+    /// Watches a table, going on after the message with this token.
+    pub async fn watch_with(&mut self, table: &str, viewer: &str, token: Vec<u8>) -> Result<Eyes, Status> {
+        let request = v1::WatchTableRequest {
+            table_id: table.into(),
+            viewer: eyes_of(viewer),
+            resume_token: token,
+            ..Default::default()
+        };
+        Ok(Eyes::new(in_time(self.tables.watch_table(request)).await?.into_inner()))
     }
 
     /// All settlement records of a table, the oldest first.

@@ -7,8 +7,9 @@ use std::time::Duration;
 use async_trait::async_trait;
 use rules::{Millis, Table};
 use tables::{
-    Commit, History, MemoryStore, OperatorId, Outage, Outcome, RequestId, RequestRecord, Settlement,
-    SettlementFilter, SettlementPage, SettlementPosition, Store, StoreError, Stored, TableId, TableKey,
+    Commit, History, MemoryStore, OperatorId, Outage, Outcome, RequestId, RequestRecord, ResumeKey,
+    Settlement, SettlementFilter, SettlementPage, SettlementPosition, Store, StoreError, Stored, TableId,
+    TableKey,
 };
 use tokio::sync::Semaphore;
 use uuid::Uuid;
@@ -78,6 +79,10 @@ async fn pass(gate: &Mutex<Gate>) -> Result<(), StoreError> {
 impl Store for Gated {
     async fn now(&self) -> Result<Millis, StoreError> {
         self.inner.now().await
+    }
+
+    fn resume_keys(&self) -> &[ResumeKey] {
+        self.inner.resume_keys()
     }
 
     async fn load(&self, key: &TableKey) -> Result<Option<Stored>, StoreError> {

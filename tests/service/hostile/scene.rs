@@ -192,9 +192,9 @@ async fn request(caller: &mut Caller, call: &str, table: &str, turn: &v1::Turn) 
         "CloseTable" => {
             v1::CloseTableRequest { request_id, table_id, reason: "why".into(), etag }.encode_to_vec()
         }
-        "WatchTable" => v1::WatchTableRequest { table_id, after_sequence: None, viewer }.encode_to_vec(),
+        "WatchTable" => v1::WatchTableRequest { table_id, viewer, ..Default::default() }.encode_to_vec(),
         "WatchTables" => {
-            let tables = vec![v1::WatchedTable { table_id, after_sequence: None }];
+            let tables = vec![v1::WatchedTable { table_id, ..Default::default() }];
             v1::WatchTablesRequest { tables, viewer }.encode_to_vec()
         }
         "Act" => {

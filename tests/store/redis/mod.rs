@@ -6,6 +6,7 @@ mod failover;
 mod feed;
 mod formats;
 mod laws;
+mod loss;
 mod outages;
 mod proxy;
 mod servers;

@@ -77,6 +77,22 @@ impl Server {
         until("a server answers again", || self.try_ask::<String>(&["PING"]).is_ok());
     }
 
+    /// What it has on its disk now.
+    #[allow(dead_code, reason = "not every test that starts servers needs it")]
+    pub fn copy_disk(&self) -> TempDir {
+        let copy = tempfile::tempdir().expect("a folder");
+        copy_folder(self.folder.path(), copy.path());
+        copy
+    }
+
+    /// Puts an earlier state of its disk in the place of the present one. It must not run.
+    #[allow(dead_code, reason = "not every test that starts servers needs it")]
+    pub fn restore_disk(&self, copy: &TempDir) {
+        let data = self.folder.path().join("appendonlydir");
+        std::fs::remove_dir_all(&data).expect("it writes an append-only file");
+        copy_folder(copy.path(), self.folder.path());
+    }
+
     /// Stops it in its tracks, or lets it go on.
     pub fn signal(&self, signal: &str) {
         let id = self.child.id().to_string();
@@ -105,6 +121,19 @@ impl Drop for Server {
     fn drop(&mut self) {
         let _ = self.child.kill();
         let _ = self.child.wait();
+    }
+}
+
+fn copy_folder(from: &Path, to: &Path) {
+    std::fs::create_dir_all(to).expect("a folder");
+    for entry in std::fs::read_dir(from).expect("a folder") {
+        let entry = entry.expect("a file");
+        let target = to.join(entry.file_name());
+        if entry.file_type().expect("a kind").is_dir() {
+            copy_folder(&entry.path(), &target);
+        } else {
+            std::fs::copy(entry.path(), target).expect("a copy");
+        }
     }
 }
 

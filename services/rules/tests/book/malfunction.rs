@@ -266,3 +266,45 @@ fn r10_3_a_table_whose_books_do_not_balance_is_found_out() {
     assert_eq!(broken.number(), 1);
     assert_ne!(StopScope::Malfunction, StopScope::Table, "it stops itself under a name of its own");
 }
+
+// Seen at version 20 in hand 4, found at an earlier version in hand 1: that hand is void, and nothing that was seen is
+// the name of anything else.
+#[test]
+fn r10_2_lost_history_voids_the_hand_and_skips_its_numbers() {
+    let mut table = play(
+        "table double nl 1/2 rake 500
+         seats 1:100 2:50 3:2
+         deal button 1
+         1 all-in 100 · 2 folds · 3 to pick
+         lose 20 4 9 · voided · stacks 1:100 2:50 3:2 · nobody to act · closed · no next hand",
+    );
+    assert_eq!(refunds(&table), "1 2, 2 1, 3 2");
+    let until = (1 << 20) - 1;
+    let last = table.commit.iter().find_map(|event| match event {
+        Event::HistoryLost { last, until: skipped, .. } => Some((*last, *skipped)),
+        _ => None,
+    });
+    let (last, skipped) = last.expect("the loss is told");
+    assert_eq!((skipped, table.table.version), (until, until + 1));
+    let stops: Vec<_> = table.table.stops.iter().map(|stop| stop.scope).collect();
+    assert_eq!(stops, [StopScope::Malfunction]);
+    assert!((last + 1..=until).all(|version| table.table.is_lost(version)));
+    assert!(!table.table.is_lost(last) && !table.table.is_lost(until + 1));
+    invariant::check(&table.table).expect("the books balance");
+
+    table.more("p4 buys 4 for 50 · resume malfunction · next hand 3s\n deal");
+    assert_eq!(table.table.hands, 4 + 1000 + 1);
+    assert_eq!(table.table.seat(SeatNo::new(4).unwrap()).unwrap().session, 9 + 1000 + 1);
+}
+
+#[test]
+fn r10_2_between_hands_the_table_stops_and_what_was_seen_later_is_known() {
+    let mut table = play(
+        "table texas nl 1/2
+         seats 1:100 2:50
+         lose 2000000 0 0 · no next hand · lose 2000001 7 0 -> NOTHING_LOST",
+    );
+    assert_eq!(table.table.version, 2 << 20, "beyond what anybody can have seen");
+    table.more("lose 2097153 3 0");
+    assert_eq!((table.table.version, table.table.hands), (3 << 20, 2000), "lost a second time");
+}

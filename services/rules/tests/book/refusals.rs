@@ -48,6 +48,7 @@ const REFUSALS: &[(&str, &str, &str)] = &[
     ("ILLEGAL_AMOUNT", "5.8", "texas nl 1/2\n seats 1:90 2:90\n deal\n 1 raises 3"),
     ("NOTHING_TO_SHOW", "6.6", "texas nl 1/2\n seats 1:90 2:90\n deal\n 1 shows"),
     ("ALREADY_CREDITED", "8.4", "texas nl 1/2\n seats 1:90\n outage 0s..0s"),
+    ("NOTHING_LOST", "10.2", "texas nl 1/2\n seats 1:90\n lose 9 0 0 · lose 9 0 0"),
 ];
 
 /// Those that need settings: they are tested below.

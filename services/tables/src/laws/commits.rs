@@ -34,10 +34,22 @@ pub(super) async fn the_token_decides_and_not_the_version(store: &Arc<dyn Store>
     let mut stranger = following(&key, &current, now)?;
     stranger.expected = Some(Token { version: 3, nonce: current.token.nonce ^ 1 });
     let outcome = store.commit(stranger).await.map_err(text)?;
-    ensure!(
-        matches!(outcome, Outcome::Conflict(Some(_))),
-        "the right version with the wrong nonce: {outcome:?}"
-    );
+    ensure!(matches!(outcome, Outcome::Severed(_)), "the right version with the wrong nonce: {outcome:?}");
+    for (version, what) in
+        [(2, "an earlier version that never was"), (4, "a version that is not there any more")]
+    {
+        let mut stranger = following(&key, &current, now)?;
+        stranger.expected = Some(Token { version, nonce: current.token.nonce });
+        stranger.token.version = version + 1;
+        let outcome = store.commit(stranger).await.map_err(text)?;
+        ensure!(matches!(outcome, Outcome::Severed(_)), "{what}: {outcome:?}");
+    }
+    let second = store.history(&key, 1, 1).await.map_err(text)?.entries.pop().ok_or("no second commit")?;
+    let mut late = following(&key, &current, now)?;
+    late.expected = Some(second.token);
+    late.token.version = 3;
+    let outcome = store.commit(late).await.map_err(text)?;
+    ensure!(matches!(outcome, Outcome::Conflict(Some(_))), "a commit that came first: {outcome:?}");
     let mut unknown = following(&key, &current, now)?;
     unknown.key.table = crate::TableId(uuid::Uuid::from_u128(99));
     let outcome = store.commit(unknown).await.map_err(text)?;

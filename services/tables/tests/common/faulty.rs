@@ -77,6 +77,10 @@ impl Store for Faulty {
         self.inner.now().await
     }
 
+    fn resume_keys(&self) -> &[ResumeKey] {
+        self.inner.resume_keys()
+    }
+
     async fn load(&self, key: &TableKey) -> Result<Option<Stored>, StoreError> {
         self.inner.load(key).await
     }

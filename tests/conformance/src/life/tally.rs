@@ -109,6 +109,7 @@ fn plain(event: &Event) -> &'static str {
         Event::HandScheduled { .. } => "hand scheduled",
         Event::PlayHalted => "play halted",
         Event::ClocksShifted { .. } => "clocks shifted",
+        Event::HistoryLost { .. } => "history lost",
         Event::HandStarted(_) => "hand started",
         Event::TimeBankRefilled { .. } => "time bank refilled",
         Event::Posted { .. } => "posted",

@@ -4,10 +4,12 @@
 //! Decisions: `N folds`, `N checks`, `N calls [amount]`, `N bets to`, `N raises to`, `N all-in [to]`, `N picks Kc`.
 //! Seats: `seats 1:500 2:300`, `NAME buys SEAT for AMOUNT [posting]`, `N leaves`, `N sits out`,
 //! `N sits out next big blind`, `N sits in [posting]`, `N adds AMOUNT`, `N straddles`, `N always shows`, `N shows`.
-//! Table: `deal [button N]`, `expire`, `time-out`, `void`, `close`, `stop SCOPE`, `resume SCOPE`, `outage FROM..TO`.
+//! Table: `deal [button N]`, `expire`, `time-out`, `void`, `close`, `stop SCOPE`, `resume SCOPE`, `outage FROM..TO`,
+//! `lose VERSION HANDS SESSIONS`.
 //! Time: `at +21s` after the prompt, `wait 5s`.
 
 use rules::event::StopScope;
+use rules::lost::Seen;
 use rules::{Action, Ask, Chips, Event, Millis, Pick, SeatNo, Wish};
 
 use super::{Play, millis};
@@ -41,6 +43,12 @@ impl Play {
             ["void"] => {
                 let (hand, reason) = (self.table.hands, "test".to_owned());
                 plain(Ask::Void { hand, reason, requester: "book".to_owned() })
+            }
+            ["lose", version, hands, sessions] => {
+                let number = |word: &&str| word.parse().expect("a number");
+                let seen =
+                    Seen { version: number(version), hands: number(hands), sessions: number(sessions) };
+                plain(Ask::LoseHistory { seen })
             }
             ["close"] => plain(Ask::Close { reason: "test".to_owned() }),
             ["stop", scope] => plain(Ask::Stop { scope: stop_scope(scope), reason: "test".to_owned() }),

@@ -1,0 +1,149 @@
+//! Two stores in memory, one of which follows the other as a replica does: until it is cut off, and then takes over.
+
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::{Arc, Mutex};
+
+use async_trait::async_trait;
+use rules::{Millis, Table};
+use tables::*;
+use uuid::Uuid;
+
+/// A primary with one replica.
+pub struct Lossy {
+    /// The primary, then the replica.
+    pair: Mutex<[Arc<MemoryStore>; 2]>,
+    follows: AtomicBool,
+    /// Reads come from the replica until the servers are looked for again.
+    astray: AtomicBool,
+    era: AtomicU64,
+}
+
+impl Lossy {
+    pub fn new(clock: Arc<dyn Clock>) -> Arc<Lossy> {
+        let store = || Arc::new(MemoryStore::new(Arc::clone(&clock)));
+        Arc::new(Lossy {
+            pair: Mutex::new([store(), store()]),
+            follows: AtomicBool::new(true),
+            astray: AtomicBool::new(false),
+            era: AtomicU64::new(0),
+        })
+    }
+
+    /// From now on the replica gets nothing.
+    pub fn cut_replica(&self) {
+        self.follows.store(false, Ordering::SeqCst);
+    }
+
+    /// The replica is the primary now, and has a replica that follows it.
+    pub fn fail_over(&self) {
+        let mut pair = self.pair.lock().unwrap();
+        if self.follows.load(Ordering::SeqCst) {
+            pair.swap(0, 1);
+        } else {
+            // The old one is wiped and follows: both are the same store from here on.
+            pair[0] = Arc::clone(&pair[1]);
+        }
+        self.era.fetch_add(1, Ordering::SeqCst);
+    }
+
+    /// Reads come from the replica until the servers are looked for again.
+    pub fn stray(&self) {
+        self.astray.store(true, Ordering::SeqCst);
+    }
+
+    fn primary(&self) -> Arc<MemoryStore> {
+        Arc::clone(&self.pair.lock().unwrap()[0])
+    }
+}
+
+#[async_trait]
+impl Store for Lossy {
+    async fn now(&self) -> Result<Millis, StoreError> {
+        self.primary().now().await
+    }
+
+    async fn load(&self, key: &TableKey) -> Result<Option<Stored>, StoreError> {
+        let place = usize::from(self.astray.load(Ordering::SeqCst));
+        let store = Arc::clone(&self.pair.lock().unwrap()[place]);
+        store.load(key).await
+    }
+
+    async fn commit(&self, commit: Commit) -> Result<Outcome, StoreError> {
+        let [primary, replica] = self.pair.lock().unwrap().clone();
+        let outcome = primary.commit(commit.clone()).await?;
+        if matches!(outcome, Outcome::Committed { .. }) && self.follows.load(Ordering::SeqCst) {
+            replica.commit(commit).await?;
+        }
+        Ok(outcome)
+    }
+
+    async fn find_again(&self, _: &TableKey) -> Result<(), StoreError> {
+        self.astray.store(false, Ordering::SeqCst);
+        Ok(())
+    }
+
+    fn era(&self) -> u64 {
+        self.era.load(Ordering::SeqCst)
+    }
+
+    fn resume_keys(&self) -> &[ResumeKey] {
+        static KEYS: std::sync::LazyLock<[ResumeKey; 1]> =
+            std::sync::LazyLock::new(|| [ResumeKey::new(&[7; 32])]);
+        &*KEYS
+    }
+
+    async fn request(&self, key: &TableKey, id: &RequestId) -> Result<Option<RequestRecord>, StoreError> {
+        self.primary().request(key, id).await
+    }
+
+    async fn history(&self, key: &TableKey, after: u64, limit: usize) -> Result<History, StoreError> {
+        self.primary().history(key, after, limit).await
+    }
+
+    async fn checkpoint(&self, key: &TableKey, version: u64) -> Result<Option<Arc<Table>>, StoreError> {
+        self.primary().checkpoint(key, version).await
+    }
+
+    async fn due(&self, until: Millis, limit: usize) -> Result<Vec<(TableKey, Millis)>, StoreError> {
+        self.primary().due(until, limit).await
+    }
+
+    async fn next_due(&self) -> Result<Option<Millis>, StoreError> {
+        self.primary().next_due().await
+    }
+
+    async fn tables(
+        &self,
+        operator: &OperatorId,
+        after: Option<TableId>,
+        limit: usize,
+    ) -> Result<Vec<(TableKey, Stored)>, StoreError> {
+        self.primary().tables(operator, after, limit).await
+    }
+
+    async fn settlement(&self, operator: &OperatorId, id: &Uuid) -> Result<Option<Settlement>, StoreError> {
+        self.primary().settlement(operator, id).await
+    }
+
+    async fn settlements(
+        &self,
+        operator: &OperatorId,
+        filter: &SettlementFilter,
+        after: Option<SettlementPosition>,
+        limit: usize,
+    ) -> Result<SettlementPage, StoreError> {
+        self.primary().settlements(operator, filter, after, limit).await
+    }
+
+    async fn heartbeat(&self, now: Millis) -> Result<(), StoreError> {
+        self.primary().heartbeat(now).await
+    }
+
+    async fn outages(&self) -> Result<Vec<Outage>, StoreError> {
+        self.primary().outages().await
+    }
+
+    async fn check(&self) -> Result<(), StoreError> {
+        self.primary().check().await
+    }
+}

@@ -1,0 +1,101 @@
+//! A Redis that comes back with an older state of its disk: commits that were answered are gone (rules 10.2).
+
+use std::sync::Arc;
+
+use rules::event::StopScope;
+use rules::{Ask, PlayerId};
+use tables::{
+    Message, OsDealer, PlayError, Request, RequestId, Settings, SettlementBody, SettlementKind, Store,
+    TableId, TableKey, Tables,
+};
+use uuid::Uuid;
+
+use super::servers::Installation;
+use super::{keeping, open};
+use crate::fixtures::{config, operator};
+
+async fn process(installation: &Installation) -> Tables {
+    let store = open(keeping(installation.config())).await as Arc<dyn Store>;
+    Tables::new(store, Arc::new(OsDealer), Settings::default())
+}
+
+fn request(number: u128) -> Request {
+    Request { id: RequestId(Uuid::from_u128(number)), payload: [1; 32] }
+}
+
+async fn sit(tables: &Tables, key: &TableKey, name: &str) -> Result<(), PlayError> {
+    let ask = Ask::Seat {
+        player: PlayerId::new(name).unwrap(),
+        seat: None,
+        buy_in: rules::Chips(5000),
+        post: false,
+        transaction: format!("t-{name}"),
+    };
+    // Redis is still loading its data for a moment.
+    for _ in 0..100 {
+        match tables.ask(key, None, None, ask.clone(), &|_, _| Vec::new()).await {
+            Err(PlayError::Store(_)) => tokio::time::sleep(std::time::Duration::from_millis(50)).await,
+            answer => return answer.map(|_| ()),
+        }
+    }
+    panic!("Redis does not come back");
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn lost_commits_are_noticed_by_who_made_them_and_by_who_saw_them() {
+    let mut installation = Installation::single();
+    let here = process(&installation).await;
+    let operator = operator("casino-1");
+    let mut keys = Vec::new();
+    for number in 1..=3 {
+        here.open(&operator, request(number), config(), &|_, _| Vec::new()).await.unwrap();
+        let table = TableId::derived(&operator, &request(number).id);
+        keys.push(TableKey { operator: operator.clone(), table });
+    }
+    for key in &keys {
+        sit(&here, key, "alice").await.unwrap();
+    }
+    let disk = installation.servers[0].copy_disk();
+    // What follows is answered, and will be gone. Of the third table nothing is.
+    let mut tokens = Vec::new();
+    for key in &keys[..2] {
+        sit(&here, key, "bob").await.unwrap();
+        sit(&here, key, "carol").await.unwrap();
+        let mut watcher = here.watch(key, None).await.unwrap();
+        assert!(matches!(watcher.next().await, Some(Message::Snapshot(table)) if table.version == 4));
+        tokens.push(here.resume_token(key, &watcher.reached().unwrap()));
+    }
+    installation.servers[0].kill();
+    installation.servers[0].restore_disk(&disk);
+    installation.servers[0].restart();
+
+    // Who has committed finds out with his next commit.
+    assert!(matches!(sit(&here, &keys[0], "dave").await, Ok(())), "a stopped table seats players");
+    // A process that has seen nothing believes what it finds, until somebody comes back with his token.
+    let there = process(&installation).await;
+    assert_eq!(there.read(&keys[1]).await.unwrap().version, 2);
+    let reached = there.reached(&keys[1], &tokens[1]).expect("a token of this table");
+    let mut watcher = there.resume(&keys[1], reached).await.unwrap();
+    assert!(matches!(watcher.next().await, Some(Message::Compacted(_))));
+
+    for key in &keys[..2] {
+        let table = there.read(key).await.unwrap();
+        let stops: Vec<_> = table.stops.iter().map(|stop| (stop.scope, stop.reason.as_str())).collect();
+        assert_eq!(stops, [(StopScope::Malfunction, "history lost")]);
+        assert_eq!(table.lost.map(|lost| lost.last), Some(2));
+    }
+    sit(&here, &keys[2], "bob").await.unwrap();
+    let healthy = there.read(&keys[2]).await.unwrap();
+    assert_eq!((healthy.version, healthy.lost, healthy.stops.len()), (3, None, 0));
+
+    let records = there.store().settlements(&operator, &Default::default(), None, 100).await.unwrap().records;
+    let reversals: Vec<_> = records.iter().filter(|(_, r)| r.kind == SettlementKind::Reversal).collect();
+    assert_eq!(reversals.len(), 2);
+    for (_, reversal) in reversals {
+        let SettlementBody::Reversal { last, until, .. } = &reversal.body else { panic!("{reversal:?}") };
+        assert_eq!((*last, *until + 1), (2, reversal.version));
+        // The records that were given out are not there, and their ids never come again.
+        let of_table = records.iter().filter(|(_, r)| r.key == reversal.key);
+        assert!(of_table.clone().all(|(_, r)| r.version <= 2 || r.version > *until));
+    }
+}
