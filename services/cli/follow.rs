@@ -25,8 +25,9 @@ pub struct Follow {
     table_id: String,
     viewer: Option<Viewer>,
     stream: Option<Streaming<WatchTableResponse>>,
-    /// The last sequence seen.
+    /// The last sequence seen, and the token with which it goes on after it.
     last: Option<u64>,
+    resume: Vec<u8>,
     closed: bool,
     heard: Instant,
     pauses: Pauses,
@@ -42,6 +43,7 @@ impl Follow {
             viewer,
             stream: None,
             last: None,
+            resume: Vec::new(),
             closed: false,
             heard: Instant::now(),
             pauses: Pauses::default(),
@@ -77,9 +79,9 @@ impl Follow {
     async fn open(&mut self) -> Result<(), Status> {
         let request = WatchTableRequest {
             table_id: self.table_id.clone(),
-            after_sequence: self.last,
+            after_sequence: self.last.filter(|_| self.resume.is_empty()),
             viewer: self.viewer.clone(),
-            resume_token: Vec::new(),
+            resume_token: self.resume.clone(),
         };
         self.stream = Some(self.client.tables.watch_table(request).await?.into_inner());
         Ok(())
@@ -90,17 +92,17 @@ impl Follow {
         self.pauses = Pauses::default();
         match message.content? {
             Content::Snapshot(table) => {
-                self.last = Some(message.sequence);
+                self.reach(message.sequence, message.resume_token);
                 self.closed = table.state() == TableState::Closed;
                 Some(News::Snapshot(table))
             }
             Content::Update(update) => {
-                if self.last.is_some_and(|last| message.sequence != last + 1) {
+                if self.last.is_some_and(|last| message.sequence != last + 1 && !is_loss(&update, last)) {
                     // Something was lost on the way: ask for it again.
                     self.stream = None;
                     return None;
                 }
-                self.last = Some(message.sequence);
+                self.reach(message.sequence, message.resume_token);
                 self.closed |=
                     update.events.iter().any(|event| matches!(event.event, Some(Event::TableClosed(_))));
                 Some(News::Update(update))
@@ -108,6 +110,10 @@ impl Follow {
             // After a go-away the stream ends by itself; after a compaction a snapshot comes.
             Content::Heartbeat(_) | Content::Compacted(_) | Content::GoAway(_) => None,
         }
+    }
+
+    fn reach(&mut self, sequence: u64, token: Vec<u8>) {
+        (self.last, self.resume) = (Some(sequence), token);
     }
 
     /// Waits a moment after a failure, unless it is for good.
@@ -120,4 +126,10 @@ impl Follow {
         self.pauses.next(&status).await;
         Ok(())
     }
+}
+
+/// Whether the service tells that it has lost everything after this sequence: then the sequence jumps.
+fn is_loss(update: &Update, last: u64) -> bool {
+    let lost = |event: &Event| matches!(event, Event::HistoryLost(lost) if lost.last_sequence == last);
+    update.events.iter().filter_map(|event| event.event.as_ref()).any(lost)
 }
