@@ -1,4 +1,4 @@
-//! The command line: `serve`, `demo`, `bot` and `load`.
+//! The command line: `serve`, `demo`, `bot`, `load` and `store`.
 //!
 //! What is absent, on purpose: no command fixes a deck or shows a card to anybody who may not see it. Bots and tellers
 //! are clients like all others; they know what their stream tells them.
@@ -21,6 +21,7 @@ mod room;
 mod serve;
 mod sight;
 mod signals;
+mod store;
 mod story;
 mod strategy;
 mod strength;
@@ -58,6 +59,8 @@ enum Command {
     Bot(bot::BotArgs),
     /// Plays many tables at an installation, measures it, and checks that nothing was lost.
     Load(Box<load::LoadArgs>),
+    /// Looks into a store: shows a table, checks everything, raises the format of records.
+    Store(store::StoreArgs),
 }
 
 const EXAMPLES: &str = "\
@@ -70,6 +73,8 @@ Examples:
       A bot that joins the only table of that server.
   fulcrum load --duration 20s
       Twenty tables of bots at that server, measured and checked.
+  fulcrum store check --store fulcrum.redb
+      Whether everything fits that a server left in its file.
 
 `fulcrum help serve` tells more, with examples; so does each command's --help. Exit codes: 0 all went well, 2 bad usage
 or settings, 1 everything else.";
@@ -106,6 +111,10 @@ async fn run(command: Command) -> Result<(), Failure> {
         Command::Load(args) => {
             quiet_log()?;
             load::run(*args).await
+        }
+        Command::Store(args) => {
+            quiet_log()?;
+            store::run(args).await
         }
     }
 }

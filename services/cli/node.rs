@@ -227,7 +227,10 @@ fn keys(store: &Path, file: Option<&Path>) -> Result<Keyring, Failure> {
 }
 
 /// The keys that the variable holds or the file, if either is given.
-fn given_keys(file: Option<&Path>) -> Result<Option<Keyring>, Failure> {
+///
+/// # Errors
+/// [`Failure::Usage`] if both are, or they cannot be used.
+pub fn given_keys(file: Option<&Path>) -> Result<Option<Keyring>, Failure> {
     let unusable = |error: KeyringError| Failure::Usage(error.to_string());
     let variable = std::env::var(CARD_KEY).ok().map(Zeroizing::new).filter(|text| !text.is_empty());
     match (variable, file) {
@@ -272,9 +275,12 @@ fn cannot_listen(listen: SocketAddr, error: &std::io::Error) -> Failure {
     Failure::Failed(format!("cannot listen on {listen}: {error}{advice}"))
 }
 
-fn cannot_open(error: &OpenError) -> Failure {
+/// Why a file cannot be opened, as a failure of the command.
+pub fn cannot_open(error: &OpenError) -> Failure {
     match error {
-        OpenError::KeyMissing { .. } | OpenError::WrongKey { .. } => Failure::Usage(error.to_string()),
+        OpenError::KeyMissing { .. } | OpenError::WrongKey { .. } | OpenError::NoStore { .. } => {
+            Failure::Usage(error.to_string())
+        }
         _ => Failure::Failed(error.to_string()),
     }
 }

@@ -20,9 +20,15 @@ impl Output {
     /// With a bar that counts so many hands; it shows itself only if the standard error is a terminal.
     #[must_use]
     pub fn with_bar(hands: u64) -> Output {
-        let bar = ProgressBar::new(hands);
-        if let Ok(style) = ProgressStyle::with_template("{bar:40.cyan/dim} {pos}/{len} hands {elapsed:.dim}")
-        {
+        Output::with_bar_of(hands, "hands")
+    }
+
+    /// With a bar that counts so many of anything.
+    #[must_use]
+    pub fn with_bar_of(count: u64, what: &str) -> Output {
+        let bar = ProgressBar::new(count);
+        let template = format!("{{bar:40.cyan/dim}} {{pos}}/{{len}} {what} {{elapsed:.dim}}");
+        if let Ok(style) = ProgressStyle::with_template(&template) {
             bar.set_style(style);
         }
         Output { bar }
@@ -40,7 +46,7 @@ impl Output {
         })
     }
 
-    /// Counts a hand.
+    /// Counts one.
     pub fn count(&self) {
         self.bar.inc(1);
     }

@@ -5,6 +5,7 @@
 
 pub mod codec;
 pub mod embedded;
+pub mod inspect;
 pub mod keyring;
 pub mod redis;
 pub mod seal;

@@ -55,6 +55,12 @@ pub struct Place<'a> {
     pub purpose: Purpose,
 }
 
+impl Place<'static> {
+    /// Where the checks of keys belong: to no operator and no table.
+    pub const CHECK: Place<'static> =
+        Place { operator: "", subject: Uuid::nil(), hand: 0, seat: 0, purpose: Purpose::Check };
+}
+
 impl Place<'_> {
     /// Two places never have the same bytes: only the last part varies in length.
     fn bytes(&self) -> Vec<u8> {

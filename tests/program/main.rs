@@ -2,11 +2,22 @@
 
 mod book;
 mod bots;
+#[path = "../store/chain.rs"]
+#[allow(dead_code, reason = "the store's tests need more of it")]
+mod chain;
 mod child;
 mod crash;
 mod demo;
 mod duplicates;
+#[path = "../store/events.rs"]
+mod events;
+#[path = "../store/fixtures.rs"]
+#[allow(dead_code, reason = "the store's tests need more of it")]
+mod fixtures;
 mod load;
+#[path = "../store/play.rs"]
+#[allow(dead_code, reason = "the store's tests need more of it")]
+mod play;
 #[path = "../service/harness/raw.rs"]
 #[allow(dead_code, reason = "the service's tests need more of it")]
 mod raw;
@@ -16,3 +27,4 @@ mod serve;
 #[allow(dead_code, reason = "the store's tests need more of it")]
 mod servers;
 mod spectator;
+mod store;

@@ -6,6 +6,8 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use fulcrum::store::codec::FORMAT;
+use fulcrum::store::embedded::FileInspector;
+use fulcrum::store::inspect::Inspect;
 use fulcrum::store::{EmbeddedSettings, EmbeddedStore, Keyring, OpenError};
 use redb::{Database, TableDefinition};
 use rules::Millis;
@@ -173,22 +175,22 @@ fn edit_meta(path: &Path, edit: impl FnOnce(&mut redb::Table<'_, &'static str, u
 async fn a_file_keeps_its_format_until_it_is_raised() {
     let (_folder, path) = folder();
     let mut chain = Chain::new(key(1), 6);
-    assert_eq!(open(&path).format().unwrap(), FORMAT, "a new file has the newest");
+    let inspect = |path: &Path| FileInspector::open(path, false).unwrap();
+    drop(open(&path));
+    assert_eq!(inspect(&path).format().await.unwrap(), FORMAT, "a new file has the newest");
     edit_meta(&path, |meta| {
         meta.remove("format").unwrap();
     });
+    play(&open(&path), &mut chain, 10).await;
     {
-        let store = open(&path);
-        assert_eq!(store.format().unwrap(), 1);
-        play(&store, &mut chain, 10).await;
-        assert_eq!(store.raise_format(FORMAT).unwrap(), 1);
-        assert_eq!(store.raise_format(FORMAT).unwrap(), FORMAT);
-        assert!(store.raise_format(1).is_err() && store.raise_format(FORMAT + 1).is_err());
-        play(&store, &mut chain, 10).await;
+        let file = inspect(&path);
+        assert_eq!(file.format().await.unwrap(), 1, "serving does not raise it");
+        assert_eq!(file.raise_format(FORMAT).await.unwrap(), 1);
+        assert_eq!(file.raise_format(FORMAT).await.unwrap(), FORMAT);
+        assert!(file.raise_format(1).await.is_err() && file.raise_format(FORMAT + 1).await.is_err());
     }
     let store = open(&path);
-    assert_eq!(store.format().unwrap(), FORMAT);
-    play(&store, &mut chain, 10).await;
+    play(&store, &mut chain, 20).await;
     check_whole(&store, &key(1)).await;
     let times = store.history(&key(1), 0, 100).await.unwrap().entries;
     let times: Vec<bool> = times.iter().map(|entry| entry.at.is_some()).collect();

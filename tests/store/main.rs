@@ -7,6 +7,7 @@ mod embedded;
 mod events;
 mod fixtures;
 mod golden;
+mod inspect;
 mod keyring;
 mod kill;
 mod laws;

@@ -8,7 +8,7 @@ use rules::{Chips, Pick, SeatNo};
 use super::CodecError;
 use super::field::{Field, Record};
 use super::scope::Scope;
-use super::secrets::{Picks, picks_bytes, read_picks};
+use super::secrets::{Picks, picks_bytes, read_picks, unknown_picks};
 use crate::pb::store_v1 as wire;
 use crate::store::seal::Purpose;
 use wire::accepted::Decision as WireDecision;
@@ -101,15 +101,15 @@ pub(super) fn put_past(past: &PastHand, scope: Scope<'_>) -> Result<wire::PastHa
     Ok(wire::PastHand { number: number.put(), players: players.put(), accepted: put_all(accepted), picks })
 }
 
-pub(super) fn take_past(past: wire::PastHand, scope: Scope<'_>) -> Result<PastHand, CodecError> {
+/// Without a scope the secrets stay closed; see [`super::blind`].
+pub(super) fn take_past(past: wire::PastHand, scope: Option<Scope<'_>>) -> Result<PastHand, CodecError> {
     const AT: &str = "PastHand.picks";
-    let picks = match past.picks {
-        None => Vec::new(),
-        sealed => {
-            let bytes = scope.open(Purpose::PastPicks, past.number, 0, sealed, AT)?;
-            read_picks(&bytes).ok_or(CodecError::Invalid(AT))?
-        }
+    let picks = match (past.picks, scope) {
+        (_, None) => unknown_picks(&past.accepted),
+        (None, _) => Some(Vec::new()),
+        (sealed, Some(scope)) => read_picks(&scope.open(Purpose::PastPicks, past.number, 0, sealed, AT)?),
     };
+    let picks = picks.ok_or(CodecError::Invalid(AT))?;
     Ok(PastHand {
         number: past.number,
         players: <Vec<(SeatNo, PlayerId)>>::take(past.players, "PastHand.players")?,

@@ -31,6 +31,13 @@ macro_rules! events {
             }
         }
 
+        fn name_of(kind: &Kind) -> &'static str {
+            match kind {
+                $(Kind::$name(_) => stringify!($name),)*
+                $(Kind::$other(_) => stringify!($other),)*
+            }
+        }
+
         /// An event without secrets, or the record of another one.
         fn take_plain(kind: Kind) -> Result<Result<Event, Kind>, CodecError> {
             match kind {
@@ -80,6 +87,11 @@ events! {
         HandVoided { reason, requester, refunds, at }
     }
     others { HandStarted, HoleDealt, PivotPicked, HandSettled }
+}
+
+/// What kind of event it is, in the words of the records.
+pub(super) fn name(event: &wire::Event) -> Option<&'static str> {
+    event.kind.as_ref().map(name_of)
 }
 
 /// The record of an event of this hand.

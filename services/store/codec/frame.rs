@@ -31,6 +31,12 @@ pub(super) fn open<M: Message + Default>(bytes: &[u8], formats: &Formats) -> Res
     Ok(M::decode(record)?)
 }
 
+/// The format of a record, also of one that is not known.
+pub(super) fn format(bytes: &[u8]) -> Result<u32, CodecError> {
+    let (record, _) = bytes.split_last_chunk::<CHECK_LEN>().ok_or(CodecError::Damaged)?;
+    Ok(wire::AnyRecord::decode(record)?.format)
+}
+
 fn check(record: &[u8]) -> [u8; CHECK_LEN] {
     let mut check = [0; CHECK_LEN];
     for (byte, hashed) in check.iter_mut().zip(Sha256::digest(record)) {

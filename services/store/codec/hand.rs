@@ -184,10 +184,14 @@ pub(super) fn put(hand: &Hand, scope: Scope<'_>) -> Result<wire::Hand, CodecErro
     })
 }
 
-pub(super) fn take(hand: wire::Hand, scope: Scope<'_>) -> Result<Hand, CodecError> {
+/// Without a scope the secrets stay closed; see [`super::blind`].
+pub(super) fn take(hand: wire::Hand, scope: Option<Scope<'_>>) -> Result<Hand, CodecError> {
     const AT: &str = "Hand.secrets";
-    let secrets = scope.open(Purpose::Hand, hand.number, 0, hand.secrets, AT)?;
-    let secrets = read_hand(&secrets).ok_or(CodecError::Invalid(AT))?;
+    let secrets = match scope {
+        Some(scope) => read_hand(&scope.open(Purpose::Hand, hand.number, 0, hand.secrets, AT)?),
+        None => HandSecrets::unknown(&hand.accepted),
+    };
+    let secrets = secrets.ok_or(CodecError::Invalid(AT))?;
     Ok(Hand {
         number: hand.number,
         started_at: Field::take(hand.started_at, "Hand.started_at")?,

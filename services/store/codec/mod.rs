@@ -4,6 +4,7 @@
 //! Each record begins with its format (`format.rs`); how a new format comes in is told in `tests/golden/README.md`.
 
 mod accepted;
+pub mod blind;
 mod config;
 mod error;
 mod event;
@@ -71,8 +72,8 @@ impl Codec {
     }
 
     /// Whether an installation that is at a format may be raised to another one by this version.
-    pub(super) fn check_raise(&self, present: u32, to: u32) -> Result<(), CodecError> {
-        let known = self.newest_format();
+    pub(super) fn check_raise(present: u32, to: u32) -> Result<(), CodecError> {
+        let known = FORMAT;
         if to > known || present > known {
             return Err(CodecError::Outdated { installed: to.max(present), known });
         }
@@ -126,7 +127,7 @@ impl Codec {
     pub fn read_table(&self, key: &TableKey, bytes: &[u8]) -> Result<Table, CodecError> {
         let record: wire::TableRecord = self.open(bytes)?;
         let table = record.table.ok_or(CodecError::Missing("TableRecord.table"))?;
-        table::take(table, self.scope(key))
+        table::take(table, Some(self.scope(key)))
     }
 
     /// The record of a commit's events. `hand` is how many hands had begun at the table after it, `previous` names the

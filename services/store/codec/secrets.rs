@@ -7,6 +7,7 @@ use zeroize::Zeroizing;
 
 use super::CodecError;
 use super::scope::{NOTHING, Secret};
+use crate::pb::store_v1 as wire;
 
 /// Three hole cards and a pivot.
 const SEAT_LEN: usize = 4;
@@ -22,6 +23,12 @@ pub(super) struct HandSecrets {
 }
 
 impl HandSecrets {
+    /// What stands for the secrets where nobody may see them: no hole cards, any deck, any pivots.
+    pub fn unknown(accepted: &[wire::Accepted]) -> Option<HandSecrets> {
+        let picks = unknown_picks(accepted)?;
+        Some(HandSecrets { deck: Box::new(Deck::ordered()), seats: Vec::new(), picks })
+    }
+
     /// The hole cards and the pivot of a seat.
     pub fn seat(&self, seat: SeatNo) -> SeatSecrets {
         self.seats.get(seat.index()).copied().unwrap_or_default()
@@ -108,6 +115,12 @@ pub(super) fn read_holes(bytes: &[u8]) -> Option<Holes> {
     };
     let cards: Vec<Card> = given.iter().map(|index| Card::from_index(*index)).collect::<Option<_>>()?;
     Holes::from_cards(&cards)
+}
+
+/// A pivot for each that was picked, which it is not.
+pub(super) fn unknown_picks(accepted: &[wire::Accepted]) -> Option<Vec<Pick>> {
+    let picked = |one: &&wire::Accepted| matches!(one.decision, Some(wire::accepted::Decision::Picked(_)));
+    accepted.iter().filter(picked).map(|_| Pick::new(0)).collect()
 }
 
 /// The pivots among accepted decisions, one byte each.

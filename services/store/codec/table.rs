@@ -84,7 +84,8 @@ pub(super) fn put(table: &Table, scope: Scope<'_>) -> Result<wire::Table, CodecE
     })
 }
 
-pub(super) fn take(table: wire::Table, scope: Scope<'_>) -> Result<Table, CodecError> {
+/// Without a scope the secrets stay closed; see [`super::blind`].
+pub(super) fn take(table: wire::Table, scope: Option<Scope<'_>>) -> Result<Table, CodecError> {
     let hand = table.hand.map(|hand| hand::take(hand, scope));
     let past = table.past.ok_or(CodecError::Missing("Table.past"))?;
     Ok(Table {

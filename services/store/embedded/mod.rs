@@ -7,6 +7,7 @@ mod batch;
 #[cfg(test)]
 mod disk;
 mod fault;
+mod inspect;
 mod opening;
 mod read;
 mod recent;
@@ -29,6 +30,7 @@ use tables::{
 use tokio::sync::oneshot;
 use uuid::Uuid;
 
+pub use inspect::FileInspector;
 pub use opening::OpenError;
 
 use self::batch::{Prepared, PreparedRequest, PreparedSettlement};
@@ -100,27 +102,6 @@ impl EmbeddedStore {
         let writer = Writer::start(Arc::clone(&reader), Arc::clone(&clock), history.max(1), health.clone())
             .map_err(|source| OpenError::File { path, source })?;
         Ok(EmbeddedStore { writer, reader, clock, health })
-    }
-
-    /// The format of the records that are written.
-    ///
-    /// # Errors
-    /// [`StoreError`]
-    pub fn format(&self) -> Result<u32, StoreError> {
-        Ok(self.reader.codec.written_format()?)
-    }
-
-    /// Raises the format of the records that are written from now on, and gives what it was before. Versions of the
-    /// service that do not know it cannot open the file any more.
-    ///
-    /// # Errors
-    /// [`StoreError::Unavailable`] if this version does not know that format, or the file is beyond it.
-    pub fn raise_format(&self, to: u32) -> Result<u32, StoreError> {
-        let (codec, present) = (&self.reader.codec, self.format()?);
-        codec.check_raise(present, to)?;
-        let before = self.look(|reader| opening::raise_format(&reader.database, to))?;
-        codec.follow(to);
-        Ok(before)
     }
 
     /// A short look into the file.

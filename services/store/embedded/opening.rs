@@ -7,7 +7,6 @@ use std::path::{Path, PathBuf};
 use redb::{Database, DatabaseError, Durability, ReadableTable, StorageError, WriteTransaction};
 use rules::Millis;
 use thiserror::Error;
-use uuid::Uuid;
 
 use super::fault::Fault;
 use super::schema::{
@@ -17,7 +16,7 @@ use super::schema::{
 };
 use crate::store::codec::{Codec, FIRST_FORMAT};
 use crate::store::keyring::{Keyring, sync_folder};
-use crate::store::seal::{NONCE_LEN, Place, Purpose, SealError, Sealed};
+use crate::store::seal::{NONCE_LEN, Place, SealError, Sealed};
 
 /// A silence that is longer than this was an outage; heartbeats come each second.
 const SILENCE: Millis = Millis(2000);
@@ -48,6 +47,12 @@ pub enum OpenError {
     /// The folder of the file is not there.
     #[error("the store {} cannot be made, because its folder is not there: make the folder", path.display())]
     NoFolder {
+        /// The file.
+        path: PathBuf,
+    },
+    /// Somebody wants to look into a file that is not there.
+    #[error("there is no store {}: say with --store where it is", path.display())]
+    NoStore {
         /// The file.
         path: PathBuf,
     },
@@ -188,7 +193,7 @@ impl Preparing<'_> {
         let checks = key_checks(self.transaction).map_err(self.damaged)?;
         for sealed in &checks {
             let (path, key) = (path.clone(), sealed.key_id.clone());
-            match keys.open(&check_place(), sealed) {
+            match keys.open(&Place::CHECK, sealed) {
                 Ok(_) => {}
                 Err(SealError::UnknownKey(_)) => return Err(OpenError::KeyMissing { path, key }),
                 Err(_) => return Err(OpenError::WrongKey { path, key }),
@@ -197,13 +202,9 @@ impl Preparing<'_> {
         if checks.iter().any(|sealed| sealed.key_id == key) {
             return Ok(());
         }
-        let sealed = keys.seal(&check_place(), b"fulcrum").map_err(|_| OpenError::NoEntropy)?;
+        let sealed = keys.seal(&Place::CHECK, b"fulcrum").map_err(|_| OpenError::NoEntropy)?;
         write_key_check(self.transaction, &sealed).map_err(self.damaged)
     }
-}
-
-fn check_place() -> Place<'static> {
-    Place { operator: "", subject: Uuid::nil(), hand: 0, seat: 0, purpose: Purpose::Check }
 }
 
 /// The layout of the file and the format of its records; a new file gets ours.
@@ -243,12 +244,15 @@ fn key_checks(transaction: &WriteTransaction) -> Result<Vec<Sealed>, Fault> {
     let mut found = Vec::new();
     for check in checks.iter()? {
         let (key_id, bytes) = check?;
-        let (nonce, ciphertext) =
-            bytes.value().split_at_checked(NONCE_LEN).ok_or_else(|| Fault::corrupt("the check of a key"))?;
-        let (nonce, ciphertext) = (nonce.to_vec(), ciphertext.to_vec());
-        found.push(Sealed { key_id: key_id.value().to_owned(), nonce, ciphertext });
+        found.push(read_key_check(key_id.value(), bytes.value())?);
     }
     Ok(found)
+}
+
+pub(super) fn read_key_check(key_id: &str, bytes: &[u8]) -> Result<Sealed, Fault> {
+    let (nonce, ciphertext) =
+        bytes.split_at_checked(NONCE_LEN).ok_or_else(|| Fault::corrupt("the check of a key"))?;
+    Ok(Sealed { key_id: key_id.to_owned(), nonce: nonce.to_vec(), ciphertext: ciphertext.to_vec() })
 }
 
 fn write_key_check(transaction: &WriteTransaction, sealed: &Sealed) -> Result<(), Fault> {

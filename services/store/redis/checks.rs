@@ -4,9 +4,8 @@
 
 use std::collections::BTreeMap;
 
-use ::redis::{Cmd, cmd};
+use ::redis::{Cmd, Value, cmd};
 use tables::StoreError;
-use uuid::Uuid;
 
 use super::RedisStore;
 use super::fault::{Fault, strange};
@@ -16,11 +15,8 @@ use super::script;
 use super::startup::StartError;
 use super::topology::text;
 use crate::store::seal::NONCE_LEN;
-use crate::store::{Place, Purpose, SealError, Sealed};
+use crate::store::{Place, SealError, Sealed};
 
-/// Where a check belongs: to no operator and no table.
-const CHECK: Place<'static> =
-    Place { operator: "", subject: Uuid::nil(), hand: 0, seat: 0, purpose: Purpose::Check };
 /// The fields of the installation with the checks of keys, by their names.
 const FIELD: &str = "check:";
 /// Those of the keys that have been the first of a keyring, and so have sealed cards.
@@ -37,6 +33,37 @@ struct Stored {
     sealing: Vec<String>,
 }
 
+impl Stored {
+    /// Out of all fields of the installation.
+    fn read(fields: Value) -> Option<Stored> {
+        let mut stored = Stored::default();
+        for (field, value) in fields.into_map_iter().ok()? {
+            let Some(field) = text(&field) else {
+                continue;
+            };
+            if let Some(name) = field.strip_prefix(SEALING) {
+                stored.sealing.push(name.to_owned());
+            } else if (field == FIRST || field.starts_with(FIELD))
+                && let Some(check) = script::bytes(value)
+            {
+                stored.checks.insert(field, check);
+            }
+        }
+        Some(stored)
+    }
+}
+
+/// The checks of the keys that cards are sealed with, out of all fields of the installation.
+pub(super) fn sealing(fields: Value) -> Result<Vec<Sealed>, StoreError> {
+    let stored = Stored::read(fields).ok_or_else(|| strange("the installation"))?;
+    let wanted = |field: &str| {
+        let name = field.strip_prefix(FIELD);
+        field == FIRST || name.is_some_and(|name| stored.sealing.iter().any(|sealing| sealing == name))
+    };
+    let checks = stored.checks.iter().filter(|(field, _)| wanted(field));
+    checks.map(|(_, check)| split(check).map_err(|error| StoreError::Corrupt(error.to_string()))).collect()
+}
+
 impl RedisStore {
     /// Tries every key, and keeps a check of those that are new; gives the warnings.
     pub(super) async fn check_keys(&self) -> Result<Vec<String>, StartError> {
@@ -51,7 +78,7 @@ impl RedisStore {
         }
         let keys = self.codec.keys();
         for name in keys.ids() {
-            let sealed = keys.seal_with(name, &CHECK, b"fulcrum").map_err(refused)?;
+            let sealed = keys.seal_with(name, &Place::CHECK, b"fulcrum").map_err(refused)?;
             commands.push(set(FIELD, name, &join(&sealed)));
         }
         if let Some(first) = keys.ids().next() {
@@ -70,28 +97,14 @@ impl RedisStore {
         let commands: Vec<Cmd> = commands.iter().cloned().chain([get]).collect();
         let reply = self.router.call(Home::Installation, &commands, Kind::Read).await;
         let fields = reply.map_err(|fault: Fault| failed(fault.unavailable()))?.values.pop();
-        let fields = fields.and_then(|fields| fields.into_map_iter().ok());
-        let mut stored = Stored::default();
-        for (field, value) in fields.ok_or_else(|| failed(strange("the installation")))? {
-            let Some(field) = text(&field) else {
-                continue;
-            };
-            if let Some(name) = field.strip_prefix(SEALING) {
-                stored.sealing.push(name.to_owned());
-            } else if (field == FIRST || field.starts_with(FIELD))
-                && let Some(check) = script::bytes(value)
-            {
-                stored.checks.insert(field, check);
-            }
-        }
-        Ok(stored)
+        fields.and_then(Stored::read).ok_or_else(|| failed(strange("the installation")))
     }
 
     fn try_keys(&self, stored: &Stored) -> Result<Vec<String>, StartError> {
         let mut warnings = Vec::new();
         for (field, check) in &stored.checks {
             let sealed = split(check)?;
-            match self.codec.keys().open(&CHECK, &sealed) {
+            match self.codec.keys().open(&Place::CHECK, &sealed) {
                 Ok(_) => {}
                 Err(SealError::UnknownKey(name)) if field == FIRST || stored.sealing.contains(&name) => {
                     return Err(StartError::Keys(format!(

@@ -7,7 +7,7 @@ use uuid::Uuid;
 use super::RedisStore;
 use super::fault::{Fault, strange};
 use super::keys::INSTALLATION;
-use super::route::{Home, Kind};
+use super::route::{Home, Kind, Router};
 use super::topology::text;
 use crate::store::codec::FIRST_FORMAT;
 
@@ -19,15 +19,6 @@ const RAISE: &str = "\
 local format = tonumber(redis.call('HGET', KEYS[1], ARGV[1]) or ARGV[3])
 if tonumber(ARGV[2]) > format then redis.call('HSET', KEYS[1], ARGV[1], ARGV[2]) end
 return format";
-
-/// A process that signed lately.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub struct Process {
-    /// Its name, its own at each start.
-    pub id: Uuid,
-    /// The newest format that it knows.
-    pub knows: u32,
-}
 
 /// The read of the format.
 pub(super) fn get() -> Cmd {
@@ -59,34 +50,20 @@ pub(super) fn signature(process: Uuid) -> String {
     format!("{{fulcrum}}:process:{process}")
 }
 
+/// The installation's format, as Redis has it now.
+pub(super) async fn get_format(router: &Router) -> Result<u32, StoreError> {
+    let reply = router.call(Home::Installation, &[get()], Kind::Read).await;
+    read(reply.map_err(Fault::unavailable)?.values.first())
+}
+
+/// The raise; answers with what the format was.
+pub(super) fn raise(to: u32) -> Cmd {
+    let mut command = cmd("EVAL");
+    command.arg(RAISE).arg(1).arg(INSTALLATION).arg(FIELD).arg(to).arg(FIRST_FORMAT);
+    command
+}
+
 impl RedisStore {
-    /// The installation's format, as Redis has it now.
-    ///
-    /// # Errors
-    /// [`StoreError`]
-    pub async fn format(&self) -> Result<u32, StoreError> {
-        let reply = self.router.call(Home::Installation, &[get()], Kind::Read).await;
-        read(reply.map_err(Fault::unavailable)?.values.first())
-    }
-
-    /// Raises the installation's format, and gives what it was before. Servers that run follow within about a second;
-    /// it can never be lowered, because records in the new one may be there at once.
-    ///
-    /// # Errors
-    /// [`StoreError::Unavailable`] if this version does not know that format, or the installation is beyond it.
-    pub async fn raise_format(&self, to: u32) -> Result<u32, StoreError> {
-        self.codec.check_raise(self.format().await?, to)?;
-        let mut raise = cmd("EVAL");
-        raise.arg(RAISE).arg(1).arg(INSTALLATION).arg(FIELD).arg(to).arg(FIRST_FORMAT);
-        let reply = self.router.call(Home::Installation, &[raise], Kind::Commit).await;
-        let reply = reply.map_err(Fault::of_commit)?;
-        let Some(Value::Int(before)) = reply.values.first() else {
-            return Err(strange("the raise of the format"));
-        };
-        self.follow(to);
-        u32::try_from(*before).map_err(|_| strange("the raise of the format"))
-    }
-
     /// Writes the installation's format from now on; nothing at all once that is one which this version does not know.
     pub(super) fn follow(&self, installed: u32) {
         if !self.codec.follow(installed) {

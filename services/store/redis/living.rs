@@ -13,9 +13,8 @@ use uuid::Uuid;
 
 use super::RedisStore;
 use super::fault::{Fault, strange};
-use super::formats::{self, Process};
+use super::formats;
 use super::keys::Shard;
-use super::reads::get;
 use super::route::{Home, Kind};
 use super::script;
 use super::topology::text;
@@ -30,7 +29,7 @@ const REMEMBERED: u64 = 3_600_000;
 const SWEEP: Duration = Duration::from_millis(1_000);
 const OVERDUE: Millis = Millis(500);
 /// Where the processes sign.
-const PROCESSES: &str = "{fulcrum}:processes";
+pub(super) const PROCESSES: &str = "{fulcrum}:processes";
 /// So long a signature is kept, ms.
 const SIGNED: u64 = 60_000;
 
@@ -147,29 +146,6 @@ impl RedisStore {
             names.iter().filter_map(text).filter_map(|name| Uuid::try_parse(&name).ok()).collect();
         alive.insert(self.living.me);
         Ok(alive)
-    }
-
-    /// The processes that have signed in so many ms, and the newest format that each of them knows.
-    ///
-    /// # Errors
-    /// [`StoreError`]
-    pub async fn processes(&self, within: Millis) -> Result<Vec<Process>, StoreError> {
-        let now = self.time().await?;
-        let mut list = cmd("ZRANGEBYSCORE");
-        list.arg(PROCESSES).arg((now - within).0).arg("+inf");
-        let reply = self.router.call(Home::Installation, &[list], Kind::Read).await;
-        let listed = reply.map_err(Fault::unavailable)?.values.pop();
-        let names = listed.as_ref().and_then(Value::as_sequence).ok_or_else(|| strange("the processes"))?;
-        let ids: Vec<Uuid> =
-            names.iter().filter_map(text).filter_map(|name| Uuid::try_parse(&name).ok()).collect();
-        let asked: Vec<_> = ids.iter().map(|id| get(&formats::signature(*id))).collect();
-        if asked.is_empty() {
-            return Ok(Vec::new());
-        }
-        let reply = self.router.call(Home::Installation, &asked, Kind::Read).await;
-        let signed = reply.map_err(Fault::unavailable)?.values;
-        let process = |(id, signed)| Ok(Process { id, knows: formats::read(Some(signed))? });
-        ids.into_iter().zip(&signed).map(process).collect()
     }
 
     /// When nobody was there for this table.

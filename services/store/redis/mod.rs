@@ -11,6 +11,7 @@ mod durable;
 mod fault;
 mod fences;
 mod formats;
+mod inspect;
 mod keys;
 mod link;
 mod listen;
@@ -40,7 +41,7 @@ use tables::{
 use uuid::Uuid;
 
 pub use config::{BadUrl, Durability, Endpoint, Login, Password, RedisConfig, Tls, Topology};
-pub use formats::Process;
+pub use inspect::RedisInspector;
 pub use startup::StartError;
 
 use self::fault::{Fault, strange};

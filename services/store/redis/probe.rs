@@ -113,7 +113,7 @@ impl RedisStore {
             let fixed = self.router.call(Home::Installation, &[formats::begin(known)], Kind::Read).await;
             fixed.map_err(|fault| failed(fault.unavailable()))?;
         }
-        let installed = self.format().await.map_err(failed)?;
+        let installed = formats::get_format(&self.router).await.map_err(failed)?;
         if installed > known {
             return Err(StartError::Format { installed, known });
         }

@@ -5,14 +5,16 @@ use std::sync::Arc;
 use ::redis::{Cmd, Value, cmd};
 use rules::Millis;
 use rules::table::Table;
-use tables::{Entry, History, OperatorId, RequestId, RequestRecord, StoreError, Stored, TableId, TableKey};
+use tables::{
+    Entry, History, OperatorId, RequestId, RequestRecord, StoreError, Stored, TableId, TableKey, Token,
+};
 
 use super::RedisStore;
 use super::commits::LATEST;
 use super::fault::{Fault, strange};
 use super::keys::{Place, Shard, table_key};
 use super::route::{Home, Kind};
-use super::script::{bytes, entry_id};
+use super::script::{bytes, entry_id, split_state};
 use super::topology::text;
 
 /// Greater than every due time, and less than the calendar's first member, which is no table.
@@ -144,20 +146,8 @@ impl RedisStore {
         after: Option<TableId>,
         limit: usize,
     ) -> Result<Vec<(TableKey, Stored)>, StoreError> {
-        let from = after.map_or("-".to_owned(), |table| format!("({operator}/{table}"));
         let shards = self.all_shards();
-        let listed = self.ask_each(&shards, |shard| {
-            let mut command = cmd("ZRANGEBYLEX");
-            command
-                .arg(shard.tables(operator))
-                .arg(&from)
-                .arg("+")
-                .arg("LIMIT")
-                .arg(0)
-                .arg(i64::try_from(limit).unwrap_or(-1));
-            command
-        });
-        let listed = listed.await?;
+        let listed = self.ask_each(&shards, |shard| listing(shard, operator, after, limit)).await?;
         let names = listed.iter().filter_map(Value::as_sequence).flatten().filter_map(text);
         let mut keys: Vec<TableKey> = names.filter_map(|name| table_key(&name)).collect();
         keys.sort();
@@ -176,15 +166,25 @@ impl RedisStore {
     }
 }
 
+/// The names of an operator's tables in a shard after this one.
+pub(super) fn listing(shard: Shard, operator: &OperatorId, after: Option<TableId>, limit: usize) -> Cmd {
+    let from = after.map_or("-".to_owned(), |table| format!("({operator}/{table}"));
+    let limit = i64::try_from(limit).unwrap_or(-1);
+    let mut command = cmd("ZRANGEBYLEX");
+    command.arg(shard.tables(operator)).arg(from).arg("+").arg("LIMIT").arg(0).arg(limit);
+    command
+}
+
 /// An entry of a history as it lies in Redis.
 pub(super) struct Raw {
     pub(super) version: u64,
+    pub(super) token: Option<Token>,
     pub(super) record: Vec<u8>,
-    state: Option<Vec<u8>>,
+    pub(super) state: Option<Vec<u8>>,
 }
 
 /// Reads what XRANGE gives of a history.
-fn raw_entries(answer: Option<Value>) -> Option<Vec<Raw>> {
+pub(super) fn raw_entries(answer: Option<Value>) -> Option<Vec<Raw>> {
     let entries = answer?.into_sequence().ok()?;
     entries.into_iter().map(raw_entry).collect()
 }
@@ -192,9 +192,10 @@ fn raw_entries(answer: Option<Value>) -> Option<Vec<Raw>> {
 fn raw_entry(entry: Value) -> Option<Raw> {
     let (id, fields) = stream_entry(entry)?;
     let version = id.split_once('-')?.0.parse().ok()?;
-    let mut raw = Raw { version, record: Vec::new(), state: None };
+    let mut raw = Raw { version, token: None, record: Vec::new(), state: None };
     for (name, value) in fields {
         match &name[..] {
+            b"t" => raw.token = split_state(&value).map(|(token, _)| token),
             b"e" => raw.record = value,
             b"s" => raw.state = Some(value),
             _ => {}

@@ -3,7 +3,8 @@
 use std::time::{Duration, Instant};
 
 use fulcrum::store::codec::FORMAT;
-use fulcrum::store::redis::{RedisStore, StartError};
+use fulcrum::store::inspect::Inspect;
+use fulcrum::store::redis::{RedisInspector, RedisStore, StartError};
 use fulcrum::store::{Codec, CodecError};
 use redis::Value;
 use rules::Millis;
@@ -17,6 +18,11 @@ use crate::fixtures::{key, keys};
 /// The version before this one, as far as its records go.
 async fn older(installation: &Installation) -> Result<RedisStore, StartError> {
     RedisStore::open(keeping(installation.config()), Codec::knowing(keys(), 1)).await
+}
+
+/// What `fulcrum store` works with.
+async fn inspector(installation: &Installation) -> RedisInspector {
+    RedisInspector::open(installation.config()).await.unwrap()
 }
 
 fn format_of(server: &Server) -> Option<String> {
@@ -55,7 +61,8 @@ async fn two_versions_share_tables_until_the_format_is_raised() {
         assert!(history.entries.iter().all(|entry| entry.at.is_none()), "the first format has no time");
     }
 
-    assert_eq!(new.raise_format(FORMAT).await.unwrap(), 1);
+    assert_eq!(inspector(&installation).await.raise_format(FORMAT).await.unwrap(), 1);
+    new.heartbeat(new.now().await.unwrap()).await.unwrap();
     assert_eq!(format_of(server), Some(FORMAT.to_string()));
     // What the old one would do with the last state that it has read.
     let first = chain.next();
@@ -87,21 +94,22 @@ async fn two_versions_share_tables_until_the_format_is_raised() {
 async fn a_raise_is_followed_by_servers_that_run_and_never_taken_back() {
     let installation = Installation::single();
     let server = &installation.servers[0];
-    let new = open(keeping(installation.config())).await;
+    assert!(RedisInspector::open(installation.config()).await.is_err(), "there is no installation yet");
+    open(keeping(installation.config())).await;
     assert_eq!(format_of(server), Some(FORMAT.to_string()), "a new installation has the newest");
-    let error = new.raise_format(1).await.unwrap_err();
+    let admin = inspector(&installation).await;
+    let error = admin.raise_format(1).await.unwrap_err();
     assert_eq!(
         error.to_string(),
         StoreError::from(CodecError::Lowered { present: FORMAT, to: 1 }).to_string()
     );
-    assert!(new.raise_format(FORMAT + 1).await.is_err(), "nobody knows that one");
-    assert_eq!(new.raise_format(FORMAT).await.unwrap(), FORMAT, "once more is no harm");
+    assert!(admin.raise_format(FORMAT + 1).await.is_err(), "nobody knows that one");
+    assert_eq!(admin.raise_format(FORMAT).await.unwrap(), FORMAT, "once more is no harm");
     assert_eq!(format_of(server), Some(FORMAT.to_string()));
 
     let _: Value = server.ask(&["HSET", "{fulcrum}:installation", "format", "1"]);
     let other = open(keeping(installation.config())).await;
     let mut chain = played(&other, key(1), 8, 5).await;
-    let admin = open(keeping(installation.config())).await;
     assert_eq!(admin.raise_format(FORMAT).await.unwrap(), 1);
     other.heartbeat(other.now().await.unwrap()).await.unwrap();
     assert!(is_done(&other.commit(chain.next()).await));
@@ -119,18 +127,19 @@ async fn a_raise_is_followed_by_servers_that_run_and_never_taken_back() {
 async fn who_is_alive_tells_what_he_knows() {
     let installation = Installation::single();
     let new = open(keeping(installation.config())).await;
-    assert_eq!(new.processes(Millis(10_000)).await.unwrap(), []);
+    let admin = inspector(&installation).await;
+    assert_eq!(admin.processes(Millis(10_000)).await.unwrap(), []);
     // A version that signs its name only.
     let now = new.now().await.unwrap();
     let other = "6a36c1a2-0f1e-4c0b-8f6b-0123456789ab";
     let _: Value = installation.servers[0].ask(&["ZADD", "{fulcrum}:processes", &now.0.to_string(), other]);
     new.heartbeat(now).await.unwrap();
     let mut knows: Vec<u32> =
-        new.processes(Millis(10_000)).await.unwrap().iter().map(|process| process.knows).collect();
+        admin.processes(Millis(10_000)).await.unwrap().iter().map(|process| process.knows).collect();
     knows.sort_unstable();
     assert_eq!(knows, [1, FORMAT]);
     let started = Instant::now();
-    while !new.processes(Millis(300)).await.unwrap().is_empty() {
+    while !admin.processes(Millis(300)).await.unwrap().is_empty() {
         assert!(started.elapsed() < Duration::from_secs(10), "they have not signed since");
         tokio::time::sleep(Duration::from_millis(50)).await;
     }

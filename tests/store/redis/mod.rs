@@ -9,7 +9,7 @@ mod laws;
 mod loss;
 mod outages;
 mod proxy;
-mod servers;
+pub mod servers;
 mod slots;
 mod start;
 mod takeover;

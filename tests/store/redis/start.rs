@@ -2,7 +2,10 @@
 
 use std::sync::Arc;
 
-use fulcrum::store::redis::{Durability, Endpoint, RedisConfig, RedisStore, StartError, Tls, Topology};
+use fulcrum::store::inspect::{Inspect, check_table};
+use fulcrum::store::redis::{
+    Durability, Endpoint, RedisConfig, RedisInspector, RedisStore, StartError, Tls, Topology,
+};
 use fulcrum::store::{Codec, Keyring};
 use rcgen::{BasicConstraints, CertificateParams, CertifiedIssuer, IsCa, KeyPair};
 use redis::Value;
@@ -158,6 +161,7 @@ async fn an_installation_with_the_one_check_of_old_gets_one_a_key() {
 async fn a_user_with_all_rights_but_one() {
     const ENOUGH: &str = "~* &* +@read +@write +@scripting +@pubsub +@connection +@transaction +info +time +role \
                           +cluster|slots +wait";
+    const LOOKING: &str = "~* +@read +@connection +eval_ro +time +role +cluster|slots";
     let server = Server::start();
     let as_user = |rights: &str| {
         let mut command = vec!["ACL", "SETUSER", "poker", "reset", "on", ">secret"];
@@ -172,6 +176,15 @@ async fn a_user_with_all_rights_but_one() {
     let chain = played(&store, key(1), 1, 20).await;
     store.heartbeat(store.now().await.unwrap()).await.unwrap();
     check_chain(&store, &chain).await;
+    // What `fulcrum store` needs is part of it; to look, less is enough.
+    let admin = RedisInspector::open(as_user(ENOUGH)).await.unwrap();
+    admin.raise_format(fulcrum::store::codec::FORMAT).await.unwrap();
+    let looking = RedisInspector::open(as_user(LOOKING)).await.unwrap();
+    assert_eq!(looking.operators().await.unwrap(), std::slice::from_ref(&chain.key.operator));
+    assert_eq!(check_table(&looking, &codec(), &chain.key).await.unwrap(), []);
+    assert!(looking.history(&chain.key).await.unwrap().bytes.is_some());
+    assert_eq!(looking.processes(rules::Millis(10_000)).await.unwrap().len(), 1);
+    assert!(looking.raise_format(fulcrum::store::codec::FORMAT).await.is_err(), "looking is all he may");
     for (taken, rights) in [
         ("channels", ENOUGH.replace("&* ", "")),
         ("scripts", ENOUGH.replace("+@scripting ", "")),

@@ -1,0 +1,115 @@
+//! Stores from outside: what an inspection finds is what the store itself says, and looking changes nothing.
+
+use fulcrum::store::embedded::FileInspector;
+use fulcrum::store::inspect::{Inspect, check_table};
+use fulcrum::store::{Codec, EmbeddedSettings, EmbeddedStore, RedisStore, redis::RedisInspector};
+use rules::Millis;
+use tables::{OperatorId, Store, TableId, TableKey};
+
+use crate::chain::Chain;
+use crate::fixtures::{codec, key, keys, operator};
+use crate::redis::servers::Installation;
+
+/// The operators' names begin alike, and one has more tables than a page.
+const OPERATORS: [(&str, u128); 3] = [("casino", 3), ("casino-1", 11), ("casino-10", 1)];
+
+fn keys_of(name: &str, tables: u128) -> impl Iterator<Item = TableKey> {
+    let operator = operator(name);
+    (1..=tables).map(move |number| TableKey { operator: operator.clone(), ..key(number * 0x1_0001) })
+}
+
+async fn fill(store: &dyn Store) {
+    for (name, tables) in OPERATORS {
+        for key in keys_of(name, tables) {
+            let mut chain = Chain::new(key.clone(), 3);
+            for _ in 0..140 {
+                store.commit(chain.next()).await.unwrap();
+            }
+        }
+    }
+}
+
+/// What the inspection says, held against the store.
+async fn compare(inspector: &dyn Inspect, store: &dyn Store, codec: &Codec) {
+    let names: Vec<OperatorId> = OPERATORS.iter().map(|(name, _)| operator(name)).collect();
+    assert_eq!(inspector.operators().await.unwrap(), names);
+    assert_eq!(inspector.count(&operator("nobody")).await.unwrap(), 0);
+    for (name, tables) in OPERATORS {
+        let operator = operator(name);
+        assert_eq!(u128::from(inspector.count(&operator).await.unwrap()), tables);
+        let mut found: Vec<TableId> = Vec::new();
+        loop {
+            let page = inspector.tables(&operator, found.last().copied(), 4).await.unwrap();
+            assert!(page.len() <= 4);
+            if page.is_empty() {
+                break;
+            }
+            found.extend(page);
+        }
+        assert!(keys_of(name, tables).map(|key| key.table).eq(found), "{name}");
+        for key in keys_of(name, tables) {
+            compare_table(inspector, store, codec, &key).await;
+        }
+    }
+    assert!(inspector.state(&key(9)).await.unwrap().is_none());
+    assert!(inspector.entries(&key(9), 0, 5).await.unwrap().is_empty());
+}
+
+async fn compare_table(inspector: &dyn Inspect, store: &dyn Store, codec: &Codec, key: &TableKey) {
+    let stored = store.load(key).await.unwrap().unwrap();
+    let raw = inspector.state(key).await.unwrap().unwrap();
+    assert_eq!((raw.token, raw.due), (stored.token, stored.table.due().map(|(at, _)| at)));
+    assert!(codec.read_table(key, &raw.record).unwrap() == *stored.table);
+    let history = store.history(key, 0, 1000).await.unwrap().entries;
+    let entries = inspector.entries(key, 100, 7).await.unwrap();
+    assert!(entries.iter().map(|raw| raw.version).eq(101..108));
+    let mut latest = inspector.latest(key, 140).await.unwrap();
+    latest.reverse();
+    let read = latest.iter().map(|raw| codec.read_entry(key, &raw.record).unwrap());
+    assert!(read.eq(history));
+    assert_eq!(inspector.history(key).await.unwrap().entries, 140);
+    assert_eq!(check_table(inspector, codec, key).await.unwrap(), []);
+}
+
+#[tokio::test]
+async fn a_file_is_seen_as_it_is() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("fulcrum.redb");
+    let settings = || EmbeddedSettings { verify: false, ..EmbeddedSettings::new(&path, keys()) };
+    fill(&EmbeddedStore::open(settings()).unwrap()).await;
+    // Only one can have the file: what the store says is asked of a copy.
+    let copy = folder.path().join("copy.redb");
+    std::fs::copy(&path, &copy).unwrap();
+    let store = EmbeddedStore::open(EmbeddedSettings { path: copy, ..settings() }).unwrap();
+    let inspector = FileInspector::open(&path, true).unwrap();
+    compare(&inspector, &store, &codec()).await;
+    assert_eq!(inspector.processes(Millis(10_000)).await.unwrap(), []);
+}
+
+async fn seen_as_it_is(installation: Installation) {
+    let store = RedisStore::open(installation.config(), codec()).await.unwrap();
+    fill(&store).await;
+    let keys = |installation: &Installation| -> Vec<Vec<String>> {
+        let names = |server: &crate::redis::servers::Server| {
+            let mut names: Vec<String> = server.ask(&["KEYS", "*"]);
+            names.sort();
+            names
+        };
+        installation.servers.iter().map(names).collect()
+    };
+    let before = keys(&installation);
+    // Whatever the URL says, the installation knows how many shards it has.
+    let config = fulcrum::store::RedisConfig { shards: 16, ..installation.config() };
+    compare(&RedisInspector::open(config).await.unwrap(), &store, &codec()).await;
+    assert_eq!(keys(&installation), before, "looking leaves nothing behind");
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn an_installation_in_redis_is_seen_as_it_is() {
+    seen_as_it_is(Installation::single()).await;
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_cluster_is_seen_as_it_is() {
+    seen_as_it_is(Installation::cluster()).await;
+}
