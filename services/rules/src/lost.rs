@@ -44,10 +44,11 @@ impl Table {
         Seen { version: self.version, hands: self.hands, sessions: self.sessions }
     }
 
-    /// Whether this version is known to be lost.
+    /// Whether it is known already that a commit of this version which is not in the table's past was lost. Commits that
+    /// come after a loss have greater versions than all that were lost in it.
     #[must_use]
-    pub fn is_lost(&self, version: u64) -> bool {
-        self.lost.is_some_and(|lost| (lost.last + 1..=lost.until).contains(&version))
+    pub fn knows_loss_of(&self, version: u64) -> bool {
+        self.lost.is_some_and(|lost| version <= lost.until)
     }
 
     pub(crate) fn lose(&mut self, lost: Lost, hands: u64, sessions: u64) {
@@ -59,7 +60,7 @@ impl Table {
 
 impl Draft {
     pub(crate) fn lose_history(&mut self, seen: Seen) -> Step {
-        if self.table.is_lost(seen.version) {
+        if self.table.knows_loss_of(seen.version) {
             return Err(Refusal::NothingLost);
         }
         // The stop first, so that the end of the hand does not put the next one on the calendar.

@@ -161,7 +161,7 @@ pub enum StoreError {
 /// commit of its version that the history has; `None` if it keeps none of that version.
 #[must_use]
 pub fn severed(seen: Token, current: &Stored, kept: Option<Token>) -> bool {
-    if seen == current.token || current.table.is_lost(seen.version) {
+    if seen == current.token || current.table.knows_loss_of(seen.version) {
         return false;
     }
     match kept {

@@ -90,6 +90,32 @@ async fn r10_2_who_commits_on_what_is_lost_finds_it_out() {
 }
 
 #[tokio::test]
+async fn r10_2_one_loss_stops_the_table_once_however_many_have_seen_it() {
+    let scene = scene().await;
+    let mut watcher = scene.here.watch(&scene.key, None).await.unwrap();
+    watcher.next().await.unwrap();
+    scene.store.cut_replica();
+    go_on(&scene.here, &scene.key).await;
+    watcher.next().await.unwrap();
+    let reached = watcher.reached().unwrap();
+    scene.store.fail_over();
+    for _ in 0..3 {
+        // There is another commit of the version that was lost, and more.
+        ask(&scene.there, &scene.key, wish("bob", true)).await.unwrap();
+    }
+    ask(&scene.here, &scene.key, wish("ann", true)).await.unwrap();
+    let resume = rules::Ask::Resume { scope: StopScope::Malfunction };
+    ask(&scene.there, &scene.key, resume).await.unwrap();
+    let before = scene.there.read(&scene.key).await.unwrap().version;
+    for _ in 0..3 {
+        let mut resumed = scene.there.resume(&scene.key, reached).await.unwrap();
+        assert!(matches!(resumed.next().await, Some(Message::Compacted(_))));
+    }
+    let table = scene.there.read(&scene.key).await.unwrap();
+    assert_eq!((table.version, table.stops.len()), (before, 0));
+}
+
+#[tokio::test]
 async fn r10_2_who_reads_less_than_he_has_seen_finds_it_out() {
     let scene = scene().await;
     scene.store.cut_replica();
