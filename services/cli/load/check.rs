@@ -141,8 +141,9 @@ impl Log {
                 let events: Vec<&Event> =
                     update.events.iter().filter_map(|told| told.event.as_ref()).collect();
                 let hand = self.course.hand();
+                let lost = told::loss(update).is_some();
                 for event in &events {
-                    self.course.hear(message.sequence, event, self.told.lost_with(message.sequence));
+                    self.course.hear(message.sequence, event, lost);
                     self.chips.hear(message.sequence, event);
                     self.decisions.hear(message.sequence, self.course.hand().or(hand), event);
                 }
@@ -178,6 +179,9 @@ impl Log {
             unverified: self.clocks.untimed,
             ..Findings::default()
         };
+        if self.told.spoiled() {
+            return self.spoiled(records, found);
+        }
         found.take(self.told.faults());
         for (after, to) in self.told.trimmed() {
             let what = format!(
@@ -197,6 +201,16 @@ impl Log {
         if let Some(again) = again {
             told::compare("the spectator's stream", &again.told, &self.told, &mut found);
         }
+        found.faults.sort_by_key(|fault| fault.sequence);
+        found
+    }
+
+    /// A log that was followed while a part of it was lost cannot be counted: it would have to be read again.
+    fn spoiled(&self, records: &[Record], mut found: Findings) -> Findings {
+        let acks = records.iter().map(|record| record.acks.len() as u64).sum::<u64>();
+        found.unverified += acks;
+        let what = "the history was lost, and what is left of it cannot be read from its beginning: give the server a longer --history";
+        found.add(Kind::Gap, self.last(), what.to_owned());
         found
     }
 }

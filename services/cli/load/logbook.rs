@@ -9,9 +9,9 @@ use tokio::time::{Instant, sleep_until};
 use super::calls::Calls;
 use super::check::Log;
 use super::stream::Stream;
-use crate::pb::v1::TableMessage;
 use crate::pb::v1::table_event::Event;
 use crate::pb::v1::table_message::Content;
+use crate::pb::v1::{StopScope, TableMessage};
 
 /// So many tables are watched on one stream.
 pub const TABLES: usize = 100;
@@ -60,14 +60,27 @@ fn from_the_beginning(tables: &[String]) -> BTreeMap<String, Option<u64>> {
     tables.iter().map(|id| (id.clone(), Some(0))).collect()
 }
 
-fn note(calls: &Calls, message: &TableMessage, _lost: &mpsc::UnboundedSender<String>) {
-    let Some(Content::Update(update)) = &message.content else {
-        return;
-    };
-    for event in update.events.iter().filter_map(|told| told.event.as_ref()) {
-        if matches!(event, Event::HandSettled(_) | Event::HandVoided(_)) {
-            calls.meter.hand();
+/// Counts hands, and tells of a table that the loss of its history has stopped.
+fn note(calls: &Calls, message: &TableMessage, lost: &mpsc::UnboundedSender<String>) {
+    // Nobody listens when all is over.
+    let stopped = || _ = lost.send(message.table_id.clone());
+    match &message.content {
+        Some(Content::Update(update)) => {
+            for event in update.events.iter().filter_map(|told| told.event.as_ref()) {
+                match event {
+                    Event::HandSettled(_) | Event::HandVoided(_) => calls.meter.hand(),
+                    Event::HistoryLost(_) => stopped(),
+                    _ => {}
+                }
+            }
         }
+        // Who comes later hears of it like this.
+        Some(Content::Snapshot(table))
+            if table.stops.iter().any(|stop| stop.scope() == StopScope::Malfunction) =>
+        {
+            stopped();
+        }
+        _ => {}
     }
 }
 

@@ -11,8 +11,9 @@ use super::meter::{Counts, Meter, Rest};
 use super::picture::picture;
 use crate::cli::paint::{Paint, Tone};
 
-/// So many faults are told in words.
-const TOLD: usize = 20;
+/// So many faults are told in words on the page, and so many in the object for programs.
+const ON_PAGE: usize = 12;
+const IN_OBJECT: usize = 200;
 
 /// What the check of all tables found.
 #[derive(Default)]
@@ -98,7 +99,7 @@ impl Checked {
         self.late_ms.extend(found.late_ms);
         self.start_late_ms.extend(found.start_late_ms);
         let faults = found.faults.into_iter().map(|fault| (id.to_owned(), name.to_owned(), fault));
-        self.faults.extend(faults.take(TOLD));
+        self.faults.extend(faults);
     }
 
     /// Whether nothing is wrong.
@@ -194,7 +195,7 @@ impl Report {
             errors: meter.errors(),
             longest_pause_ms: rest.longest_pause.as_millis(),
             streams_reopened: counts.streams,
-            faults: checked.faults.into_iter().map(told).take(TOLD * 5).collect(),
+            faults: checked.faults.into_iter().map(told).take(IN_OBJECT).collect(),
             tries: rest.tries,
             bad_tables: checked.bad_tables,
         }
@@ -300,10 +301,13 @@ impl Report {
         if !bad.is_empty() {
             text.push_str(&paint.entry("found", &bad, ", "));
         }
-        for fault in self.faults.iter().take(TOLD) {
+        for fault in self.faults.iter().take(ON_PAGE) {
             let line =
                 format!("{} ({}), sequence {}: {}", fault.table, fault.name, fault.sequence, fault.what);
             text.push_str(&paint.entry("wrong", &[paint.tone(Tone::Bad, &line)], ""));
+        }
+        if let Some(more) = self.faults.len().checked_sub(ON_PAGE).filter(|more| *more > 0) {
+            text.push_str(&paint.entry("", &[format!("{more} more, which --json writes")], ""));
         }
         text
     }

@@ -18,12 +18,27 @@ const OPENING: Duration = Duration::from_secs(5);
 const FIRST_PAUSE: Duration = Duration::from_millis(20);
 const LONGEST_PAUSE: Duration = Duration::from_secs(1);
 
+/// Where a stream goes on.
+#[derive(Clone, Default)]
+struct Place {
+    /// After this sequence; `None`: begins with a snapshot.
+    after: Option<u64>,
+    /// After the message with this token, which tells more than a sequence; empty: there was none.
+    token: Vec<u8>,
+}
+
+impl Place {
+    fn after(message: &TableMessage) -> Place {
+        Place { after: Some(message.sequence), token: message.resume_token.clone() }
+    }
+}
+
 /// A stream of one or more tables, for one viewer.
 pub struct Stream {
     calls: Calls,
     viewer: Option<Viewer>,
-    /// The last sequence of each table that is still open; `None`: to begin with a snapshot.
-    heard: BTreeMap<String, Option<u64>>,
+    /// Where each table that is still open goes on.
+    heard: BTreeMap<String, Place>,
     open: Option<Streaming<WatchTablesResponse>>,
     news: Instant,
     again_at: Instant,
@@ -35,7 +50,9 @@ impl Stream {
     #[must_use]
     pub fn new(calls: Calls, tables: BTreeMap<String, Option<u64>>, viewer: Option<Viewer>) -> Stream {
         let now = Instant::now();
-        Stream { calls, viewer, heard: tables, open: None, news: now, again_at: now, pause: FIRST_PAUSE }
+        let place = |after| Place { after, ..Place::default() };
+        let heard = tables.into_iter().map(|(id, after)| (id, place(after))).collect();
+        Stream { calls, viewer, heard, open: None, news: now, again_at: now, pause: FIRST_PAUSE }
     }
 
     /// The next message; never returns once all tables are closed. May be dropped and called again.
@@ -75,10 +92,10 @@ impl Stream {
     }
 
     async fn begin(&mut self) -> Result<(), Status> {
-        let watched = |(table_id, after): (&String, &Option<u64>)| WatchedTable {
+        let watched = |(table_id, place): (&String, &Place)| WatchedTable {
             table_id: table_id.clone(),
-            after_sequence: *after,
-            ..WatchedTable::default()
+            after_sequence: place.after.filter(|_| place.token.is_empty()),
+            resume_token: place.token.clone(),
         };
         let request = WatchTablesRequest {
             tables: self.heard.iter().map(watched).collect(),
@@ -108,9 +125,9 @@ impl Stream {
             return false;
         };
         match &message.content {
-            Some(Content::Snapshot(_)) => *heard = Some(message.sequence),
+            Some(Content::Snapshot(_)) => *heard = Place::after(message),
             Some(Content::Update(update)) => {
-                *heard = Some(message.sequence);
+                *heard = Place::after(message);
                 let closed = |told: &Event| matches!(told, Event::TableClosed(_));
                 if update.events.iter().filter_map(|told| told.event.as_ref()).any(closed) {
                     self.heard.remove(&message.table_id);

@@ -12,6 +12,8 @@ pub struct Course {
     last: u64,
     /// The number of the next hand is not known: what came before is missing.
     adrift: bool,
+    /// History was lost: numbers were skipped.
+    jumped: bool,
     /// How many were paid.
     pub settled: u64,
     /// How many were voided.
@@ -33,17 +35,18 @@ impl Course {
         self.running
     }
 
-    /// One event; `lost`: the table's history was lost before or with it.
+    /// One event; `lost`: its commit says that history was lost.
     pub fn hear(&mut self, sequence: u64, event: &Event, lost: bool) {
         match event {
-            Event::HandStarted(started) => self.begin(sequence, started.hand_number, lost),
+            Event::HandStarted(started) => self.begin(sequence, started.hand_number),
+            Event::HistoryLost(_) => self.jumped = true,
             Event::HandSettled(settled) => {
                 let number = settled.hand.as_ref().map_or(0, |hand| hand.hand_number);
                 self.end(sequence, number, "paid");
                 self.settled += 1;
             }
             Event::HandVoided(voided) => {
-                // After a loss the numbers have gone on before the void is told.
+                // With a loss the numbers have gone on when the void is told.
                 let number = if lost { self.running.unwrap_or_default() } else { voided.hand_number };
                 self.end(sequence, number, "voided");
                 self.voided += 1;
@@ -56,15 +59,15 @@ impl Course {
         }
     }
 
-    fn begin(&mut self, sequence: u64, number: u64, lost: bool) {
+    fn begin(&mut self, sequence: u64, number: u64) {
         if let Some(running) = self.running {
             self.fault(sequence, format!("hand {number} begins while hand {running} is played"));
         }
-        let follows = number == self.last + 1 || (lost && number > self.last);
+        let follows = number == self.last + 1 || (self.jumped && number > self.last);
         if !follows && !self.adrift {
             self.fault(sequence, format!("hand {number} follows hand {}", self.last));
         }
-        self.adrift = false;
+        (self.adrift, self.jumped) = (false, false);
         self.running = Some(number);
         self.last = number;
     }

@@ -5,6 +5,7 @@ use std::hash::{DefaultHasher, Hasher};
 use prost::Message;
 
 use super::{Fault, Findings, Kind};
+use crate::pb::v1::table_event::Event;
 use crate::pb::v1::table_message::Content;
 use crate::pb::v1::{TableMessage, Update};
 
@@ -22,6 +23,7 @@ pub struct Told {
     trimmed: Vec<(u64, u64)>,
     /// What came after the first of the two, up to the second, was lost by the store.
     lost: Vec<(u64, u64)>,
+    spoiled: bool,
     faults: Vec<Fault>,
 }
 
@@ -34,7 +36,7 @@ impl Told {
             }
             Some(Content::Snapshot(_)) => self.restart(message.sequence),
             Some(Content::Update(update)) => {
-                self.follow(message.sequence);
+                self.follow(message.sequence, loss(update));
                 self.entries.push((message.sequence, digest(public.unwrap_or(update))));
                 self.last = Some(message.sequence);
             }
@@ -52,9 +54,19 @@ impl Told {
         self.last = Some(sequence);
     }
 
-    fn follow(&mut self, sequence: u64) {
-        let expected = self.last.unwrap_or_default() + 1;
-        if sequence < expected {
+    /// The next sequence is one more, but where the history was lost.
+    fn follow(&mut self, sequence: u64, lost: Option<(u64, u64)>) {
+        let last = self.last.unwrap_or_default();
+        let expected = last + 1;
+        if let Some((after, until)) = lost {
+            self.lost.push((after, until));
+            if last < after || sequence <= until {
+                let what = format!("sequence {sequence} tells of a loss of {after} to {until}, after {last}");
+                self.fault(sequence, what);
+            }
+            // What was told of it before counts for nothing, and all that was counted with it.
+            self.spoiled |= last > after;
+        } else if sequence < expected {
             self.fault(
                 sequence,
                 format!("the stream tells sequence {sequence} again, after {}", expected - 1),
@@ -97,10 +109,10 @@ impl Told {
         self.lost.len() as u64
     }
 
-    /// Whether the history was lost with this commit, or before it and no hand has begun since.
+    /// Whether something was told that was lost afterwards.
     #[must_use]
-    pub fn lost_with(&self, sequence: u64) -> bool {
-        self.lost.last().is_some_and(|(_, until)| sequence > *until)
+    pub fn spoiled(&self) -> bool {
+        self.spoiled
     }
 
     /// Whether this sequence is missing, so that nothing can be said about it.
@@ -119,6 +131,14 @@ impl Told {
         let at = self.entries.binary_search_by_key(&sequence, |(sequence, _)| *sequence).ok()?;
         self.entries.get(at).map(|(_, digest)| *digest)
     }
+}
+
+/// What an update says that was lost: what came after the first of the two sequences, up to the second.
+pub fn loss(update: &Update) -> Option<(u64, u64)> {
+    update.events.iter().find_map(|told| match &told.event {
+        Some(Event::HistoryLost(lost)) => Some((lost.last_sequence, lost.until_sequence)),
+        _ => None,
+    })
 }
 
 fn within(ranges: &[(u64, u64)], sequence: u64) -> bool {
