@@ -1,17 +1,28 @@
 //! Stores from outside: what an inspection finds is what the store itself says, and looking changes nothing.
 
+use std::sync::Arc;
+
 use fulcrum::store::embedded::FileInspector;
 use fulcrum::store::inspect::{Inspect, check_table};
 use fulcrum::store::{Codec, EmbeddedSettings, EmbeddedStore, RedisStore, redis::RedisInspector};
-use rules::Millis;
-use tables::{OperatorId, Store, TableId, TableKey};
+use rules::event::StopScope;
+use rules::lost::Seen;
+use rules::{Ask, Command, Millis};
+use tables::settlement::settlements;
+use tables::{Commit, OperatorId, Outcome, Store, TableId, TableKey, Token};
 
 use crate::chain::Chain;
 use crate::fixtures::{codec, key, keys, operator};
 use crate::redis::servers::Installation;
 
 /// The operators' names begin alike, and one has more tables than a page.
-const OPERATORS: [(&str, u128); 3] = [("casino", 3), ("casino-1", 11), ("casino-10", 1)];
+const OPERATORS: [(&str, u128); 3] = [("casino", 3), ("casino-1", 40), ("casino-10", 1)];
+/// Two shards, so that a page does not have all of one.
+const FEW_SHARDS: u16 = 2;
+/// At an operator's first table more than a page of entries, and a block of the file.
+fn commits(key: &TableKey) -> u64 {
+    if key.table == self::key(0x1_0001).table { 140 } else { 4 }
+}
 
 fn keys_of(name: &str, tables: u128) -> impl Iterator<Item = TableKey> {
     let operator = operator(name);
@@ -22,7 +33,7 @@ async fn fill(store: &dyn Store) {
     for (name, tables) in OPERATORS {
         for key in keys_of(name, tables) {
             let mut chain = Chain::new(key.clone(), 3);
-            for _ in 0..140 {
+            for _ in 0..commits(&key) {
                 store.commit(chain.next()).await.unwrap();
             }
         }
@@ -61,13 +72,14 @@ async fn compare_table(inspector: &dyn Inspect, store: &dyn Store, codec: &Codec
     assert_eq!((raw.token, raw.due), (stored.token, stored.table.due().map(|(at, _)| at)));
     assert!(codec.read_table(key, &raw.record).unwrap() == *stored.table);
     let history = store.history(key, 0, 1000).await.unwrap().entries;
-    let entries = inspector.entries(key, 100, 7).await.unwrap();
-    assert!(entries.iter().map(|raw| raw.version).eq(101..108));
-    let mut latest = inspector.latest(key, 140).await.unwrap();
+    let (commits, size) = (commits(key), inspector.history(key).await.unwrap());
+    assert_eq!(size.entries, commits);
+    let entries = inspector.entries(key, commits / 2, 2).await.unwrap();
+    assert!(entries.iter().map(|raw| raw.version).eq(commits / 2 + 1..commits / 2 + 3));
+    let mut latest = inspector.latest(key, commits as usize).await.unwrap();
     latest.reverse();
     let read = latest.iter().map(|raw| codec.read_entry(key, &raw.record).unwrap());
     assert!(read.eq(history));
-    assert_eq!(inspector.history(key).await.unwrap().entries, 140);
     assert_eq!(check_table(inspector, codec, key).await.unwrap(), []);
 }
 
@@ -87,7 +99,8 @@ async fn a_file_is_seen_as_it_is() {
 }
 
 async fn seen_as_it_is(installation: Installation) {
-    let store = RedisStore::open(installation.config(), codec()).await.unwrap();
+    let few = fulcrum::store::RedisConfig { shards: FEW_SHARDS, ..installation.config() };
+    let store = RedisStore::open(few, codec()).await.unwrap();
     fill(&store).await;
     let keys = |installation: &Installation| -> Vec<Vec<String>> {
         let names = |server: &crate::redis::servers::Server| {
@@ -112,4 +125,44 @@ async fn an_installation_in_redis_is_seen_as_it_is() {
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_cluster_is_seen_as_it_is() {
     seen_as_it_is(Installation::cluster()).await;
+}
+
+/// The step that a command makes at the table, committed.
+async fn step(store: &dyn Store, key: &TableKey, ask: Ask) {
+    let before = store.load(key).await.unwrap().unwrap();
+    let at = before.table.credited_until.max(Millis(1_900_000_000_000));
+    let events = before.table.decide(&Command { at, ask }).unwrap();
+    let mut after = (*before.table).clone();
+    after.apply(&events);
+    let commit = Commit {
+        key: key.clone(),
+        expected: Some(before.token),
+        token: Token { version: after.version, nonce: 77 },
+        settlements: settlements(key, &before.table, &after, &events),
+        due: after.due().map(|(at, _)| at),
+        table: Arc::new(after),
+        events,
+        request: None,
+        not_before: None,
+    };
+    let outcome = store.commit(commit).await.unwrap();
+    assert!(matches!(outcome, Outcome::Committed { .. }), "{outcome:?}");
+}
+
+/// Versions that are skipped because history was lost (rules 10.2) are no hole.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_table_that_has_lost_history_fits_again() {
+    let installation = Installation::single();
+    let store = RedisStore::open(installation.config(), codec()).await.unwrap();
+    let mut chain = Chain::new(key(1), 3);
+    for _ in 0..60 {
+        store.commit(chain.next()).await.unwrap();
+    }
+    let seen = chain.game.table.seen();
+    step(&store, &key(1), Ask::LoseHistory { seen: Seen { version: seen.version + 5, ..seen } }).await;
+    step(&store, &key(1), Ask::Resume { scope: StopScope::Malfunction }).await;
+    let version = store.load(&key(1)).await.unwrap().unwrap().token.version;
+    assert!(version > 1 << 20, "{version}");
+    let inspector = RedisInspector::open(installation.config()).await.unwrap();
+    assert_eq!(check_table(&inspector, &codec(), &key(1)).await.unwrap(), []);
 }

@@ -49,6 +49,15 @@ pub struct State {
     pub hand: Option<HandReport>,
     pub due: Option<String>,
     pub credited_until: String,
+    /// Of the last loss (rules 10.2).
+    pub history_lost: Option<LostHistory>,
+}
+
+/// Versions that count for nothing.
+#[derive(Serialize)]
+pub struct LostHistory {
+    pub after: u64,
+    pub until: u64,
 }
 
 #[derive(Serialize)]
@@ -203,6 +212,7 @@ fn state(table: &Table) -> State {
         hand: table.hand.as_ref().map(hand),
         due: table.due().map(|(at, _)| words::time(at)),
         credited_until: words::time(table.credited_until),
+        history_lost: table.lost.map(|lost| LostHistory { after: lost.last, until: lost.until }),
     }
 }
 

@@ -111,6 +111,10 @@ fn text(report: &Report, store: &str) -> String {
 
 fn show_state(page: &mut Page, state: &State, calendar: Option<&str>) {
     let (config, ledger) = (&state.config, &state.ledger);
+    if let Some(lost) = &state.history_lost {
+        let (after, until) = (lost.after, lost.until);
+        page.line("lost", format!("versions after {after} up to {until} count for nothing (rules 10.2)"));
+    }
     page.line("life", format!("{}, opened {}", state.life, state.opened));
     for stop in &state.stops {
         page.line("stopped", format!("{}: {} (since {})", stop.scope, stop.reason, stop.since));

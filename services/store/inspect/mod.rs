@@ -92,7 +92,8 @@ pub trait Inspect: Send + Sync {
     /// [`StoreError`]
     async fn count(&self, operator: &OperatorId) -> Result<u64, StoreError>;
 
-    /// Up to `limit` of the operator's tables with ids after this one, in order, as the index names them.
+    /// Up to `limit` of the operator's tables with ids after this one, in order, as the index names them; none only if
+    /// there are no more.
     ///
     /// # Errors
     /// [`StoreError`]

@@ -27,6 +27,9 @@ use crate::store::{Codec, Sealed};
 /// So many keys a server looks at before it answers.
 const SCANNED: u32 = 1000;
 
+/// So many names are asked of a shard at least.
+const LEAST: usize = 8;
+
 /// State and calendar of one moment. EVAL_RO: it cannot write.
 const STATE: &str = "return {redis.call('GET', KEYS[1]), redis.call('ZSCORE', KEYS[2], ARGV[1])}";
 
@@ -174,9 +177,20 @@ impl Inspect for RedisInspector {
         after: Option<TableId>,
         limit: usize,
     ) -> Result<Vec<TableId>, StoreError> {
-        let listed = self.ask_each(|shard| reads::listing(shard, operator, after, limit)).await?;
-        let names = listed.iter().filter_map(Value::as_sequence).flatten().filter_map(text);
-        let mut ids: Vec<TableId> = names.filter_map(|name| Some(table_key(&name)?.table)).collect();
+        // A few of each shard: of a great installation, most of what is asked for would be thrown away again.
+        let some = (limit.saturating_mul(2) / usize::from(self.shards).max(1)).clamp(LEAST, limit.max(LEAST));
+        let listed = self.ask_each(|shard| reads::listing(shard, operator, after, some)).await?;
+        let (mut ids, mut sure) = (Vec::new(), None);
+        for names in listed.iter().filter_map(Value::as_sequence) {
+            let own = names.iter().filter_map(text).filter_map(|name| Some(table_key(&name)?.table));
+            let own: Vec<TableId> = own.collect();
+            // Beyond the last of a shard that may have more, that one may be missing.
+            if let Some(last) = own.last().filter(|_| names.len() == some) {
+                sure = Some(sure.map_or(*last, |sure: TableId| sure.min(*last)));
+            }
+            ids.extend(own);
+        }
+        ids.retain(|id| sure.is_none_or(|sure| *id <= sure));
         ids.sort();
         ids.truncate(limit);
         Ok(ids)
