@@ -71,6 +71,9 @@ pub struct LoadArgs {
     /// The action clock and the pivot clock of the tables; the time bank is half as long.
     #[arg(long, default_value = "2s", value_name = "TIME", value_parser = humantime::parse_duration)]
     action_clock: Duration,
+    /// How long the last hands may take, when no new ones begin.
+    #[arg(long, default_value = "120s", value_name = "TIME", value_parser = humantime::parse_duration)]
+    last_hands: Duration,
     /// Drives the bots' decisions, and nothing else. Default: another one each time.
     #[arg(long, value_name = "NUMBER")]
     seed: Option<u64>,

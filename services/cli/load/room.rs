@@ -18,8 +18,6 @@ use crate::pb::v1::{
 
 /// How often a table is looked at while its last hand is played.
 const LOOK: Duration = Duration::from_secs(1);
-/// So long a last hand may take.
-const LAST_HAND: Duration = Duration::from_secs(120);
 /// Why tables are stopped and closed.
 const REASON: &str = "the load run has ended";
 
@@ -103,18 +101,19 @@ impl Room {
         calls.ask(&request, |mut c, request| async move { c.tables.resume_table(request).await }).await;
     }
 
-    /// Lets no new hand begin, waits for the running one, and pays everybody out. Returns the last sequence of all.
+    /// Lets no new hand begin, waits so long for the running one, and pays everybody out. Returns the last sequence of
+    /// all.
     ///
     /// # Errors
     /// That nobody answers.
-    pub async fn end(&mut self) -> Result<u64, Status> {
-        let end = self.play_out().await;
+    pub async fn end(&mut self, patience: Duration) -> Result<u64, Status> {
+        let end = self.play_out(patience).await;
         // Nothing is waited for where nobody answers.
         self.stage.send_replace(Stage::Over(*end.as_ref().unwrap_or(&0)));
         end
     }
 
-    async fn play_out(&mut self) -> Result<u64, Status> {
+    async fn play_out(&mut self, patience: Duration) -> Result<u64, Status> {
         let request = PauseTableRequest {
             request_id: request_id(),
             table_id: self.id.clone(),
@@ -128,16 +127,16 @@ impl Room {
             _ => {}
         }
         self.stage.send_replace(Stage::Ending);
-        self.until(|table| table.hand.as_ref().is_none_or(|hand| !hand.running)).await?;
+        self.until(patience, |table| table.hand.as_ref().is_none_or(|hand| !hand.running)).await?;
         for place in 0..self.players.len() {
             self.stand_up(place).await;
         }
-        Ok(self.until(|table| table.seats.is_empty()).await?.version)
+        Ok(self.until(patience, |table| table.seats.is_empty()).await?.version)
     }
 
     /// Waits until the table is as wanted, or has been given long enough.
-    async fn until(&self, wanted: impl Fn(&Table) -> bool) -> Result<Table, Status> {
-        let limit = Instant::now() + LAST_HAND;
+    async fn until(&self, patience: Duration, wanted: impl Fn(&Table) -> bool) -> Result<Table, Status> {
+        let limit = Instant::now() + patience;
         let request = GetTableRequest { table_id: self.id.clone(), viewer: None };
         loop {
             let call = |mut c: Client, request| async move { c.tables.get_table(request).await };

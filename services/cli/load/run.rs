@@ -151,10 +151,11 @@ impl Run<'_> {
 
     /// Plays the last hands, reads the logs and checks them; closes the tables of which all is right.
     async fn end(&mut self) -> Result<Checked, Failure> {
+        let patience = self.args.last_hands;
         let mut ending = JoinSet::new();
         for mut room in std::mem::take(&mut self.rooms) {
             ending.spawn(async move {
-                let end = room.end().await;
+                let end = room.end(patience).await;
                 (room, end)
             });
         }
