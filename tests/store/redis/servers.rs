@@ -152,12 +152,13 @@ fn spawn(port: u16, folder: &Path, arguments: &[String]) -> Child {
     command.spawn().expect("redis-server is installed: tests/run does it")
 }
 
-/// A port that is free, and so is the one that a cluster node uses beside it.
+/// A port that is free, and so is the one that a cluster node uses beside it. None of those that the system gives to
+/// outgoing connections: one of them could take a port whose server is just away.
 pub fn free_port() -> u16 {
     static NEXT: AtomicU16 = AtomicU16::new(0);
-    let spread = (std::process::id() % 100) as u16 * 200;
+    let spread = (std::process::id() % 50) as u16 * 200;
     loop {
-        let port = 20_000 + (spread + NEXT.fetch_add(1, Ordering::Relaxed)) % 20_000;
+        let port = 10_000 + (spread + NEXT.fetch_add(1, Ordering::Relaxed)) % 10_000;
         let free = |port| TcpListener::bind(("127.0.0.1", port)).is_ok();
         if free(port) && free(port + 10_000) {
             return port;
@@ -207,6 +208,35 @@ fn join_up(servers: &[Server]) {
     }
 }
 
+/// Moves a slot with its keys, slowly enough for calls to meet it half-way.
+pub fn migrate(servers: &[Server], slot: u16, from: usize, to: usize) {
+    let id = |server: &Server| server.ask::<String>(&["CLUSTER", "MYID"]);
+    let (slot, source, target) = (slot.to_string(), id(&servers[from]), id(&servers[to]));
+    let _: Value = servers[to].ask(&["CLUSTER", "SETSLOT", &slot, "IMPORTING", &source]);
+    let _: Value = servers[from].ask(&["CLUSTER", "SETSLOT", &slot, "MIGRATING", &target]);
+    let port = servers[to].port.to_string();
+    loop {
+        let keys: Vec<String> = servers[from].ask(&["CLUSTER", "GETKEYSINSLOT", &slot, "1"]);
+        let Some(key) = keys.first() else {
+            break;
+        };
+        let _: Value = servers[from].ask(&["MIGRATE", "127.0.0.1", &port, key, "0", "5000"]);
+        std::thread::sleep(Duration::from_millis(5));
+    }
+    for server in [to, from] {
+        let _: Value = servers[server].ask(&["CLUSTER", "SETSLOT", &slot, "NODE", &target]);
+    }
+}
+
+/// The slots that have keys at a server.
+pub fn slots_in_use(server: &Server) -> Vec<u16> {
+    let keys: Vec<String> = server.ask(&["KEYS", "{s*"]);
+    let mut slots: Vec<u16> = keys.iter().map(|key| server.ask(&["CLUSTER", "KEYSLOT", key])).collect();
+    slots.sort_unstable();
+    slots.dedup();
+    slots
+}
+
 /// What a test has of Redis.
 pub struct Installation {
     /// The servers that have tables, a primary first.
@@ -218,7 +248,11 @@ pub struct Installation {
 
 impl Installation {
     pub fn single() -> Installation {
-        let server = Server::start();
+        Installation::of(Server::start())
+    }
+
+    /// One server with settings of its own.
+    pub fn of(server: Server) -> Installation {
         let topology = Topology::Single(server.endpoint());
         Installation { servers: vec![server], _sentinels: Vec::new(), topology }
     }

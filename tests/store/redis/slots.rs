@@ -8,39 +8,10 @@ use redis::Value;
 use tables::{Outcome, Store, StoreError};
 
 use super::failover::Load;
-use super::servers::{Installation, Server};
+use super::servers::{Installation, migrate, slots_in_use};
 use super::{is_done, keeping, open};
 use crate::chain::Chain;
 use crate::fixtures::{key, request};
-
-/// Moves a slot with its keys, slowly enough for calls to meet it half-way.
-fn migrate(servers: &[Server], slot: u16, from: usize, to: usize) {
-    let id = |server: &Server| server.ask::<String>(&["CLUSTER", "MYID"]);
-    let (slot, source, target) = (slot.to_string(), id(&servers[from]), id(&servers[to]));
-    let _: Value = servers[to].ask(&["CLUSTER", "SETSLOT", &slot, "IMPORTING", &source]);
-    let _: Value = servers[from].ask(&["CLUSTER", "SETSLOT", &slot, "MIGRATING", &target]);
-    let port = servers[to].port.to_string();
-    loop {
-        let keys: Vec<String> = servers[from].ask(&["CLUSTER", "GETKEYSINSLOT", &slot, "1"]);
-        let Some(key) = keys.first() else {
-            break;
-        };
-        let _: Value = servers[from].ask(&["MIGRATE", "127.0.0.1", &port, key, "0", "5000"]);
-        std::thread::sleep(Duration::from_millis(5));
-    }
-    for server in [to, from] {
-        let _: Value = servers[server].ask(&["CLUSTER", "SETSLOT", &slot, "NODE", &target]);
-    }
-}
-
-/// The slots that have keys at a server.
-fn slots_in_use(server: &Server) -> Vec<u16> {
-    let keys: Vec<String> = server.ask(&["KEYS", "{s*"]);
-    let mut slots: Vec<u16> = keys.iter().map(|key| server.ask(&["CLUSTER", "KEYSLOT", key])).collect();
-    slots.sort_unstable();
-    slots.dedup();
-    slots
-}
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 3)]
 async fn slots_move_and_play_goes_on() {
