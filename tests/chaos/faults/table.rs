@@ -1,0 +1,130 @@
+//! The table of faults.
+
+use std::fmt::Write;
+
+use super::{Fault, PAUSE};
+use crate::arguments::Size;
+use crate::load::Finished;
+use crate::timeline::Span;
+
+/// Play is as before when it has this share of its speed again, per cent.
+const AS_BEFORE: u64 = 80;
+
+/// What a fault cost.
+pub struct Row {
+    told: &'static str,
+    durability: &'static str,
+    acked: u64,
+    lost: u64,
+    voided: u64,
+    histories: u64,
+    /// ms from the fault to the first acknowledged action after the longest pause, if there was a pause.
+    pub stood: Option<u64>,
+    /// ms from the fault until play was as before, if it was within the run.
+    as_before: Option<u64>,
+    seen: String,
+}
+
+impl Row {
+    /// From the run, and the stretches of play before and after the fault.
+    pub fn of(fault: &Fault, finished: &Finished, before: Span, after: Span) -> Row {
+        let Finished { report, timeline, .. } = finished;
+        let pause = timeline.longest_pause(after);
+        let stood = (pause.1 - pause.0 > PAUSE).then(|| pause.1 - after.0);
+        let from = stood.map_or(after.0, |_| pause.1);
+        let as_before = timeline.as_before(before, AS_BEFORE, (from, after.1));
+        let seen: Vec<String> =
+            report.errors.iter().map(|(reason, count)| format!("{reason} {count}")).collect();
+        Row {
+            told: fault.told,
+            durability: fault.durability,
+            acked: report.actions_acked,
+            lost: report.lost,
+            voided: report.hands_voided,
+            histories: report.histories_lost,
+            stood,
+            as_before: as_before.map(|at| at - after.0),
+            seen: if seen.is_empty() { "nothing".to_owned() } else { seen.join(", ") },
+        }
+    }
+
+    /// In one line, for whoever watches.
+    pub fn line(&self) -> String {
+        format!(
+            "{} acknowledged, {} lost, {} voided, {} histories lost, went on after {}, as before after {}; {}",
+            self.acked,
+            self.lost,
+            self.voided,
+            self.histories,
+            self.went_on(),
+            self.was_as_before(),
+            self.seen
+        )
+    }
+
+    fn went_on(&self) -> String {
+        self.stood.map_or_else(|| "no pause".to_owned(), seconds)
+    }
+
+    fn was_as_before(&self) -> String {
+        self.as_before.map_or_else(|| "not in the run".to_owned(), seconds)
+    }
+}
+
+/// Tenths are as fine as the timeline.
+fn seconds(ms: u64) -> String {
+    format!("{}.{} s", ms / 1000, ms % 1000 / 100)
+}
+
+const HEAD: &str = "\
+# What faults of Redis cost
+
+Measured, not promised; what is promised stands in `deploy/redis.md`. This page is written by
+
+    cargo test --release --test chaos -- faults --write
+
+";
+
+const COLUMNS: &str = "\
+- **acknowledged**: actions and picks that were answered with success in the whole run; **lost**: those of them that are
+  not in the history afterwards. `fulcrum load` reads every table's history at the end and compares.
+- **voided**: hands that were voided; **histories lost**: tables that noticed that Redis had lost commits of theirs.
+- **went on after**: from the fault to the first acknowledged action after the longest pause, over all tables; pauses up
+  to half a second are none. **as before after**: from the fault until, for a second, 80 % of the actions a second of
+  before were acknowledged again.
+- **what callers saw**: failed calls by their reason. Each was repeated until it had its answer.
+
+| fault | durability | acknowledged | lost | voided | histories lost | went on after | as before after | what callers saw |
+| --- | --- | --- | --- | --- | --- | --- | --- | --- |
+";
+
+/// The page.
+pub fn write(rows: &[Row], size: &Size, seed: u64) -> String {
+    let cores = std::thread::available_parallelism().map_or(1, usize::from);
+    let Size { replicas, tables, seats, seconds, think, .. } = size;
+    let mut text = HEAD.to_owned();
+    let _ = writeln!(
+        text,
+        "{replicas} servers behind a round-robin balancer, {tables} tables with {seats} bots each who think {think}, \
+         {seconds} s for each fault, seed {seed}.\nServers, bots and Redis {} share one machine with {cores} cores.\n",
+        redis_version()
+    );
+    text.push_str(COLUMNS);
+    for row in rows {
+        let Row { told, durability, acked, lost, voided, histories, seen, .. } = row;
+        let (went_on, as_before) = (row.went_on(), row.was_as_before());
+        let _ = writeln!(
+            text,
+            "| {told} | `{durability}` | {acked} | {lost} | {voided} | {histories} | {went_on} | {as_before} | {seen} |"
+        );
+    }
+    text
+}
+
+/// As the server tells it; Redis is there, or nothing would have run.
+fn redis_version() -> String {
+    let told = std::process::Command::new("redis-server").arg("--version").output();
+    let told = told.map(|output| String::from_utf8_lossy(&output.stdout).into_owned()).unwrap_or_default();
+    let version = told.split_whitespace().find_map(|word| word.strip_prefix("v="));
+    version.unwrap_or_default().to_owned()
+}
