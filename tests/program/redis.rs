@@ -9,7 +9,7 @@ use tonic_health::pb::health_client::HealthClient;
 
 use crate::child::{Server, run};
 use crate::servers;
-use crate::spectator::{connect, duel, open_table, read};
+use crate::spectator::{Seen, bot, connect, duel, open_table, read, send_home, watch_until};
 
 const BUY_IN: i64 = 20_000;
 
@@ -23,8 +23,12 @@ pub fn key_file(folder: &Path) -> PathBuf {
 }
 
 fn start(redis: &servers::Server, keys: &Path) -> Server {
+    start_at("127.0.0.1:0", redis, keys)
+}
+
+fn start_at(address: &str, redis: &servers::Server, keys: &Path) -> Server {
     let url = format!("redis://127.0.0.1:{}?shards=8", redis.port);
-    Server::start(["--listen", "127.0.0.1:0", "--redis", &url, "--key-file", keys.to_str().unwrap()])
+    Server::start(["--listen", address, "--redis", &url, "--key-file", keys.to_str().unwrap()])
 }
 
 #[tokio::test]
@@ -45,6 +49,43 @@ async fn a_table_is_served_by_any_server_and_outlives_the_one_that_dies() {
     let seen = read(&third.address, &table_id).await;
     let players: Vec<&str> = seen.seats.iter().map(|seat| seat.player_id.as_str()).collect();
     assert_eq!(players, ["mia", "leo"]);
+}
+
+/// Bots play at two servers; the one of them dies in the middle of a hand and comes back.
+#[tokio::test]
+async fn a_hand_outlives_the_server_that_dies_in_it() {
+    let folder = tempfile::tempdir().unwrap();
+    let keys = key_file(folder.path());
+    let redis = servers::Server::start();
+    let (first, second) = (start(&redis, &keys), start(&redis, &keys));
+    let table_id = open_table(&first.address, duel(BUY_IN)).await;
+    let mut seen = Seen::default();
+    watch_until(&second.address, &table_id, &mut seen, |seen| seen.sequence == 1).await;
+    let bots =
+        [bot(&first.address, &table_id, "mia", "fast"), bot(&second.address, &table_id, "leo", "fast")];
+
+    // Whoever watches at one server sees what is done at the other.
+    watch_until(&second.address, &table_id, &mut seen, |seen| {
+        seen.settled >= 2 && seen.actions[1] > 0 && seen.actions[2] > 0
+    })
+    .await;
+    let played = seen.settled;
+    watch_until(&first.address, &table_id, &mut seen, |seen| seen.settled > played && seen.in_the_middle())
+        .await;
+
+    // Mia's bot waits for its server to come back; her clock runs at the other one, and hands go on.
+    let address = first.address.clone();
+    first.process.kill();
+    assert!(read(&second.address, &table_id).await.version >= seen.sequence);
+    let again = start_at(&address, &redis, &keys);
+    let hand = seen.hand;
+    watch_until(&second.address, &table_id, &mut seen, |seen| seen.settled > hand + 1).await;
+
+    seen.ending = true;
+    send_home(bots.into());
+    let gone = |seen: &Seen| seen.paid + seen.raked == seen.brought;
+    watch_until(&again.address, &table_id, &mut seen, gone).await;
+    assert!(seen.brought >= 2 * BUY_IN);
 }
 
 async fn seat(address: &str, table_id: &str, player: &str) {
