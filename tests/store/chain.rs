@@ -57,6 +57,7 @@ impl Chain {
             events,
             request: None,
             not_before: None,
+            stamped: rules::Millis::ZERO,
         }
     }
 }

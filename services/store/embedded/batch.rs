@@ -2,7 +2,7 @@
 
 use redb::{ReadableTable, WriteTransaction};
 use rules::Millis;
-use tables::store::severed;
+use tables::store::{AHEAD, severed};
 use tables::{Outcome, RequestId, StoreError, Stored, TableKey, Token};
 use uuid::Uuid;
 
@@ -28,6 +28,7 @@ pub(super) struct Prepared {
     pub settlements: Vec<PreparedSettlement>,
     pub due: Option<Millis>,
     pub not_before: Option<Millis>,
+    pub stamped: Millis,
 }
 
 pub(super) struct PreparedRequest {
@@ -82,6 +83,9 @@ impl<'a> Batch<'a> {
         let now = self.now;
         if commit.not_before.is_some_and(|not_before| now < not_before) {
             return Ok(Outcome::TooEarly { now });
+        }
+        if commit.stamped > now + AHEAD {
+            return Ok(Outcome::Ahead { now });
         }
         self.dirty = true;
         self.write_table(commit, old_due)?;

@@ -122,6 +122,7 @@ fn opening(number: u128) -> Commit {
         settlements: Vec::new(),
         due: None,
         not_before: None,
+        stamped: rules::Millis::ZERO,
     }
 }
 

@@ -122,7 +122,8 @@ impl EmbeddedStore {
     }
 
     fn prepare(&self, commit: Commit) -> Result<Prepared, StoreError> {
-        let Commit { key, expected, token, table, events, request, settlements, due, not_before } = commit;
+        let Commit { key, expected, token, table, events, request, settlements, due, not_before, stamped } =
+            commit;
         let codec = &self.reader.codec;
         let request = request.map(|request| {
             let record = codec.write_request(&key.operator, &request)?;
@@ -137,6 +138,7 @@ impl EmbeddedStore {
             settlements: settlements.collect::<Result<_, _>>()?,
             due,
             not_before,
+            stamped,
             stored: Stored { token, table },
             key,
         })

@@ -2,7 +2,7 @@
 
 use ::redis::Cmd;
 use rules::Millis;
-use tables::store::{REQUEST_RETENTION, severed};
+use tables::store::{AHEAD, REQUEST_RETENTION, severed};
 use tables::{Commit, Outcome, StoreError, Stored, TableKey};
 
 use super::RedisStore;
@@ -46,7 +46,7 @@ impl RedisStore {
             history: self.config.history,
             due: commit.due.map(|due| due.0.min(LATEST)),
             name: commit.key.to_string(),
-            not_before: commit.not_before.map(|at| at.0),
+            not_before: not_before(commit),
             not_after: Some((sent + STALE).0),
             channel: place.channel(),
             keeps_state: commit.token.version.is_multiple_of(self.state_every()),
@@ -63,20 +63,29 @@ impl RedisStore {
     }
 
     async fn send(&self, commit: &Commit, shard: Shard, command: Cmd) -> Result<Outcome, StoreError> {
-        let mut answer = self.call_script(shard, std::slice::from_ref(&command)).await?;
+        let mut answer = self.call_script(commit, shard, std::slice::from_ref(&command)).await?;
         // What it rests on was written by somebody of whom it is not known whether replicas confirmed it to him.
         if self.waits() && matches!(answer.verdict, Verdict::Before(_) | Verdict::DoneBefore) {
-            answer = self.call_script(shard, &[command, fence(shard)]).await?;
+            answer = self.call_script(commit, shard, &[command, fence(shard)]).await?;
         }
         self.outcome(commit, answer)
     }
 
-    async fn call_script(&self, shard: Shard, commands: &[Cmd]) -> Result<Answer, StoreError> {
+    async fn call_script(
+        &self,
+        commit: &Commit,
+        shard: Shard,
+        commands: &[Cmd],
+    ) -> Result<Answer, StoreError> {
         let reply = self.router.call(Home::Shard(shard), commands, Kind::Commit).await;
         let reply = reply.map_err(Fault::of_commit)?;
         let answer = Answer::read(reply.values.into_iter().next());
         let answer = answer.map_err(|error| StoreError::Unknown(error.to_string()))?;
-        self.router.time.heard(&reply.from.endpoint, answer.now);
+        if is_ahead(commit, &answer) {
+            self.router.time.set_back(&reply.from.endpoint, answer.now);
+        } else {
+            self.router.time.heard(&reply.from.endpoint, answer.now);
+        }
         Ok(answer)
     }
 
@@ -90,6 +99,7 @@ impl RedisStore {
                 let lost = commit.expected.is_some_and(|expected| severed(expected, &current, kept));
                 Ok(if lost { Outcome::Severed(current) } else { Outcome::Conflict(Some(current)) })
             }
+            Verdict::TooEarly if is_ahead(commit, &answer) => Ok(Outcome::Ahead { now }),
             Verdict::TooEarly => Ok(Outcome::TooEarly { now }),
             Verdict::TooLate => {
                 Err(StoreError::Unavailable("the commit was too long on its way to Redis".to_owned()))
@@ -123,6 +133,19 @@ impl RedisStore {
     pub(super) fn state_every(&self) -> u64 {
         (self.config.history as u64 / 4).clamp(1, 64)
     }
+}
+
+/// The earliest time at which the script may do it: due, and not stamped with a time that is to come. One argument for
+/// both, since the answer tells the time.
+fn not_before(commit: &Commit) -> Option<u64> {
+    let stamped = (commit.stamped > Millis::ZERO).then(|| commit.stamped - AHEAD);
+    commit.not_before.max(stamped).map(|at| at.0)
+}
+
+/// Whether it was too early for nothing but its stamp.
+fn is_ahead(commit: &Commit, answer: &Answer) -> bool {
+    let due = commit.not_before.is_none_or(|at| Millis(answer.now / 1000) >= at);
+    matches!(answer.verdict, Verdict::TooEarly) && due
 }
 
 /// In the order in which the script takes them; what the commit does not touch is not named.

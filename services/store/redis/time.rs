@@ -67,6 +67,18 @@ impl StoreTime {
         known.heard = now;
     }
 
+    /// A server has told that its time, µs since the epoch, is well before what it was taken to be: its clock was set
+    /// back, or it is another server in that place. From now on that counts, also where it is less than what was given
+    /// out before.
+    pub(super) fn set_back(&self, server: &Endpoint, told: u64) {
+        let now = Instant::now();
+        let ahead = told.saturating_sub(self.since_origin(now));
+        let fresh = Server { ahead, ahead_before: ahead, window: now, heard: now };
+        self.lock().insert(server.clone(), fresh);
+        self.told.store(told / 1000, Ordering::Release);
+        self.latest.store(told / 1000, Ordering::Release);
+    }
+
     /// The time by the server that is behind all others, never less than it was before, and not before what was told;
     /// `None` if nobody has told it lately.
     pub(super) fn now(&self) -> Option<Millis> {
@@ -112,6 +124,16 @@ mod tests {
         assert_eq!(time.now(), Some(Millis(START / 1000 + 20)));
         tokio::time::advance(FRESH).await;
         assert_eq!(time.now(), None, "nobody has told it for too long");
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn who_is_told_that_he_is_ahead_believes_it() {
+        let time = StoreTime::new();
+        time.heard(&server(1), START + 2_000_000);
+        assert_eq!(time.now(), Some(Millis(START / 1000 + 2_000)));
+        time.set_back(&server(1), START);
+        tokio::time::advance(Duration::from_millis(5)).await;
+        assert_eq!(time.now(), Some(Millis(START / 1000 + 5)));
     }
 
     #[tokio::test(start_paused = true)]

@@ -13,7 +13,7 @@ use tokio::time::{Instant, sleep, timeout};
 
 use crate::committing::Draft;
 use crate::ids::TableKey;
-use crate::play::{Ended, PlayError, Tables, Verdict};
+use crate::play::{Ended, PlayError, Tables, Verdict, stamped};
 use crate::store::{Outage, StoreError};
 
 /// A time-out waits this much longer than the rules ask, so that an action that was received at the last moment is in
@@ -217,7 +217,8 @@ impl Tables {
         let mut credited = false;
         for Outage { from, to } in outages {
             let command = Command { at, ask: Ask::CreditOutage { from, to } };
-            match self.run(key, |table| step(table, &command, None)).await {
+            let judge = |table: &Table, at| step(table, &stamped(&command, at), None);
+            match self.run(key, at, judge).await {
                 Ok(_) => credited = true,
                 // Given back before, or closed: there is nothing to give back to.
                 Err(PlayError::Refused { .. } | PlayError::NotFound) => {}
@@ -235,7 +236,7 @@ impl Tables {
         }
         let at = self.core.store.now().await?;
         let margin = self.core.store.poll().map_or(MARGIN, |_| SHARED_MARGIN);
-        let judge = |table: &Table| {
+        let judge = |table: &Table, at: Millis| {
             let Some((when, due)) = table.due() else {
                 return Verdict::Settled(Ok(Applied::Nothing));
             };
@@ -261,7 +262,7 @@ impl Tables {
                 Verdict::Repeated(()) => Verdict::Settled(Ok(Applied::Nothing)),
             }
         };
-        match self.run(key, judge).await {
+        match self.run(key, at, judge).await {
             Ok(Ended::Done(applied)) => Ok(applied),
             Ok(Ended::Repeated(_)) => Ok(Applied::Nothing),
             // By the store's time it is not yet due after all.

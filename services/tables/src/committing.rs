@@ -58,6 +58,8 @@ pub(crate) enum Fate {
     },
     RequestReused,
     TooEarly,
+    /// Stamped later than the store's time, which is this.
+    Ahead(Millis),
 }
 
 /// Where a commit of which nothing is known was found.
@@ -233,6 +235,7 @@ impl Core {
             Outcome::Repeated { answer } => Fate::Repeated { answer },
             Outcome::RequestReused => Fate::RequestReused,
             Outcome::TooEarly { .. } => Fate::TooEarly,
+            Outcome::Ahead { now } => Fate::Ahead(now),
         }
     }
 
@@ -307,6 +310,7 @@ fn commit(
         request,
         settlements,
         not_before,
+        stamped: Millis::ZERO,
     }
 }
 

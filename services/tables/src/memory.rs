@@ -15,8 +15,8 @@ use crate::ids::{OperatorId, RequestId, TableId, TableKey};
 use crate::resume::ResumeKey;
 use crate::settlement::{Settlement, SettlementFilter, SettlementPage, SettlementPosition};
 use crate::store::{
-    Commit, Entry, History, Outage, Outcome, REQUEST_RETENTION, RequestRecord, Store, StoreError, Stored,
-    severed,
+    AHEAD, Commit, Entry, History, Outage, Outcome, REQUEST_RETENTION, RequestRecord, Store, StoreError,
+    Stored, severed,
 };
 use crate::time::{Clock, SystemClock};
 
@@ -227,7 +227,10 @@ impl State {
             return Some(self.conflict(commit, current));
         }
         let early = commit.not_before.is_some_and(|not_before| now < not_before);
-        early.then_some(Outcome::TooEarly { now })
+        if early {
+            return Some(Outcome::TooEarly { now });
+        }
+        (commit.stamped > now + AHEAD).then_some(Outcome::Ahead { now })
     }
 
     fn conflict(&self, commit: &Commit, current: Option<Stored>) -> Outcome {

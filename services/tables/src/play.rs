@@ -1,5 +1,6 @@
 //! The commit loop: every change of a table goes `request → command → decide → commit → evolve → publish`.
 
+use std::borrow::Cow;
 use std::fmt;
 use std::sync::Arc;
 
@@ -12,7 +13,7 @@ use crate::dealer::Dealer;
 use crate::feed::{Feed, FeedLimits};
 use crate::ids::{OperatorId, RequestId, TableId, TableKey};
 use crate::resume::Reached;
-use crate::store::{RequestRecord, Store, StoreError, Stored};
+use crate::store::{Commit, RequestRecord, Store, StoreError, Stored};
 use crate::watcher::{From, Watcher};
 
 /// So often a step is tried anew because another one came first.
@@ -153,21 +154,41 @@ impl Tables {
         answer: Answer<'_>,
     ) -> Result<Answered, PlayError> {
         let key = TableKey { operator: operator.clone(), table: TableId::derived(operator, &request.id) };
-        let at = self.core.store.now().await?;
+        let mut at = self.core.store.now().await?;
+        for _ in 0..ATTEMPTS {
+            match self.open_at(&key, request, config.clone(), at, answer).await? {
+                Ok(answered) => return Ok(answered),
+                Err(now) => at = now,
+            }
+        }
+        Err(PlayError::Contended)
+    }
+
+    /// Opens a table at this time; if the store's is behind it, gives that and has done nothing.
+    async fn open_at(
+        &self,
+        key: &TableKey,
+        request: Request,
+        config: TableConfig,
+        at: Millis,
+        answer: Answer<'_>,
+    ) -> Result<Result<Answered, Millis>, PlayError> {
         let (table, event) = match Table::open(config, at) {
             Ok(opened) => opened,
             Err(refusal) => {
                 let refused = PlayError::Refused { refusal, version: 0 };
-                return self.unless_done_before(&key, Some(request), refused).await;
+                return self.unless_done_before(key, Some(request), refused).await.map(Ok);
             }
         };
         let events = vec![event];
         let bytes = answer(&events, &table);
         let record = RequestRecord { id: request.id, payload: request.payload, answer: bytes.clone(), at };
         let draft = Draft { events, after: Arc::new(table), request: Some(record), not_before: None };
-        match self.core.commit(self.core.opening(&key, draft)).await? {
-            Fate::Done => Ok(Answered { bytes, replayed: false }),
-            Fate::Repeated { answer } => Ok(Answered { bytes: answer, replayed: true }),
+        let commit = Commit { stamped: at, ..self.core.opening(key, draft) };
+        match self.core.commit(commit).await? {
+            Fate::Done => Ok(Ok(Answered { bytes, replayed: false })),
+            Fate::Repeated { answer } => Ok(Ok(Answered { bytes: answer, replayed: true })),
+            Fate::Ahead(now) => Ok(Err(now)),
             // The table is there but the record is not: the id is older than records are kept.
             Fate::RequestReused | Fate::Overtaken(_) | Fate::Severed => Err(PlayError::RequestReused),
             Fate::TooEarly => Err(PlayError::Contended),
@@ -189,13 +210,13 @@ impl Tables {
     ) -> Result<Answered, PlayError> {
         let at = self.core.store.now().await?;
         let command = Command { at, ask };
-        let judge = |table: &Table| {
+        let judge = |table: &Table, at: Millis| {
             if let Some(wanted) = etag
                 && wanted != table.version
             {
                 return Verdict::Settled(Err(PlayError::EtagMismatch { current: table.version }));
             }
-            let (events, after) = match table.step(&command) {
+            let (events, after) = match table.step(&stamped(&command, at)) {
                 Ok(step) => step,
                 Err(refusal) => return refused(refusal, table),
             };
@@ -205,7 +226,7 @@ impl Tables {
             let request = request.map(record);
             Verdict::Commit(Draft { events, after: Arc::new(after), request, not_before: None }, bytes)
         };
-        match self.run(key, judge).await {
+        match self.run(key, at, judge).await {
             Ok(Ended::Done(bytes)) => Ok(Answered { bytes, replayed: false }),
             Ok(Ended::Repeated(bytes)) => Ok(Answered { bytes, replayed: true }),
             Err(error) => self.unless_done_before(key, request, error).await,
@@ -224,11 +245,11 @@ impl Tables {
         received_at: Millis,
     ) -> Result<Accepted, PlayError> {
         let command = Command { at: received_at, ask };
-        let judge = |table: &Table| {
+        let judge = |table: &Table, at: Millis| {
             if let Some(accepted) = table.repeated(&command) {
                 return Verdict::Repeated(accepted);
             }
-            let (events, after) = match table.step(&command) {
+            let (events, after) = match table.step(&stamped(&command, at)) {
                 Ok(step) => step,
                 Err(refusal) => return refused(refusal, table),
             };
@@ -241,9 +262,9 @@ impl Tables {
                 None => refused(Refusal::NotYourTurn { seats: rules::SeatSet::EMPTY }, table),
             }
         };
-        let mut ended = self.run(key, &judge).await;
+        let mut ended = self.run(key, received_at, &judge).await;
         if ended.as_ref().is_err_and(ran_out) && self.credit_by_now(key).await? {
-            ended = self.run(key, &judge).await;
+            ended = self.run(key, received_at, &judge).await;
         }
         match ended? {
             Ended::Done(accepted) => Ok(accepted),
@@ -313,16 +334,18 @@ impl Tables {
         Watcher::begin(Arc::clone(&self.core), key.clone(), subscription, current, from).await
     }
 
-    /// Brings a step through: judges the state, commits, and judges anew if another step came first.
+    /// Brings a step through: judges the state at this time, commits, and judges anew if another step came first, or if
+    /// the store's time turns out to be before this one: nothing is stamped with a time that is to come.
     pub(crate) async fn run<R>(
         &self,
         key: &TableKey,
-        judge: impl Fn(&Table) -> Verdict<R>,
+        mut time: Millis,
+        judge: impl Fn(&Table, Millis) -> Verdict<R>,
     ) -> Result<Ended<R>, PlayError> {
         let _turn = self.core.queues.enter(key).await.ok_or(PlayError::Contended)?;
         let mut at = self.core.some_state(key).await?.ok_or(PlayError::NotFound)?;
         for _ in 0..ATTEMPTS {
-            let verdict = judge(&at.stored.table);
+            let verdict = judge(&at.stored.table, time);
             let broken = match &verdict {
                 Verdict::Commit(draft, _) => rules::invariant::check(&draft.after).err(),
                 Verdict::Settled(_) | Verdict::Repeated(_) => None,
@@ -344,7 +367,9 @@ impl Tables {
                     continue;
                 }
             };
-            match self.core.commit(self.core.next(key, &at.stored, draft)).await? {
+            let commit = Commit { stamped: time, ..self.core.next(key, &at.stored, draft) };
+            match self.core.commit(commit).await? {
+                Fate::Ahead(now) => time = now,
                 Fate::Done => return Ok(Ended::Done(result)),
                 Fate::Repeated { answer } => return Ok(Ended::Repeated(answer)),
                 Fate::RequestReused => return Err(PlayError::RequestReused),
@@ -408,6 +433,14 @@ impl State {
     fn durable(current: Option<Stored>) -> Result<State, PlayError> {
         Ok(State { durable: true, ..State::fresh(current)? })
     }
+}
+
+/// The command as if it had been received at that time.
+pub(crate) fn stamped(command: &Command, at: Millis) -> Cow<'_, Command> {
+    if at == command.at {
+        return Cow::Borrowed(command);
+    }
+    Cow::Owned(Command { at, ask: command.ask.clone() })
 }
 
 fn ran_out(error: &PlayError) -> bool {

@@ -18,6 +18,9 @@ use crate::settlement::{Settlement, SettlementFilter, SettlementPage, Settlement
 /// How long a store keeps request records: 14 days, in ms.
 pub const REQUEST_RETENTION: Millis = Millis::minutes(14 * 24 * 60);
 
+/// So far may a stamp be ahead of the store's time, ms.
+pub const AHEAD: Millis = Millis(250);
+
 /// Names one commit. The nonce is random: after a lossy fail-over versions come again with other contents, and whoever
 /// compared only versions would build on a state that he has never seen.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
@@ -78,6 +81,8 @@ pub struct Commit {
     pub due: Option<Millis>,
     /// Not to be applied before this, by the store's time (rules 8.2).
     pub not_before: Option<Millis>,
+    /// With which time its events are stamped, by the store's time as its sender knows it; zero if that does not matter.
+    pub stamped: Millis,
 }
 
 /// What became of a commit. The checks come in this order: request record, token, time.
@@ -102,6 +107,11 @@ pub enum Outcome {
     RequestReused,
     /// It is not yet time.
     TooEarly {
+        /// The store's time, ms since the epoch.
+        now: Millis,
+    },
+    /// It is stamped more than [`AHEAD`] later than the store's time: its sender is mistaken about that.
+    Ahead {
         /// The store's time, ms since the epoch.
         now: Millis,
     },

@@ -78,6 +78,38 @@ async fn what_is_not_yet_durable_is_not_acknowledged() {
     assert_eq!(here.decide_turn(&key, call, clock.now()).await.unwrap(), accepted);
 }
 
+/// Design: a process whose idea of the store's time is ahead of it stamps nothing with a time that is to come.
+#[tokio::test]
+async fn nothing_is_stamped_with_a_time_to_come() {
+    let (clock, memory) = manual();
+    let store = Faulty::new(memory.clone());
+    let tables = tables(store.clone());
+    store.ahead.store(3_000, Ordering::SeqCst);
+    let key = open(&tables, 1).await;
+    for name in ["ann", "bob"] {
+        ask(&tables, &key, sit(name)).await.unwrap();
+    }
+    let due = tables.read(&key).await.unwrap().due().map(|(at, _)| at);
+    assert_eq!(due, Some(clock.now() + Millis::seconds(3)), "the next hand begins three seconds from now");
+    clock.advance(Millis::seconds(3));
+    deal(&tables, &key).await;
+    let table = tables.read(&key).await.unwrap();
+    assert_eq!(table.hand.as_ref().unwrap().started_at, clock.now());
+    // An action counts by when it was received, but it cannot have been received later than now.
+    clock.advance(Millis::seconds(5));
+    let received = store.now().await.unwrap();
+    tables.decide_turn(&key, act(&table, Action::Call), received).await.unwrap();
+    let table = tables.read(&key).await.unwrap();
+    assert_eq!(table.hand.as_ref().unwrap().prompt.unwrap().at, clock.now());
+    // What is less than a quarter of a second off stays as it is.
+    store.ahead.store(200, Ordering::SeqCst);
+    clock.advance(Millis::seconds(5));
+    let received = store.now().await.unwrap();
+    tables.decide_turn(&key, act(&table, Action::Check), received).await.unwrap();
+    let table = tables.read(&key).await.unwrap();
+    assert_eq!(table.hand.as_ref().unwrap().prompt.unwrap().at, received);
+}
+
 #[tokio::test(start_paused = true)]
 async fn a_doubtful_commit_that_was_overtaken_is_decided_anew() {
     let (_, memory) = manual();
@@ -165,6 +197,7 @@ async fn falsify(store: &dyn Store, key: &tables::TableKey) {
         request: None,
         settlements: Vec::new(),
         not_before: None,
+        stamped: Millis::ZERO,
     };
     assert!(matches!(store.commit(commit).await.unwrap(), Outcome::Committed { .. }));
 }

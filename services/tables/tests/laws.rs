@@ -72,7 +72,7 @@ impl Sinner {
                 }
             }
             Sin::ForgetsDueTimes => commit.due = None,
-            Sin::IgnoresTime => commit.not_before = None,
+            Sin::IgnoresTime => (commit.not_before, commit.stamped) = (None, Millis::ZERO),
             Sin::ForgetsSettlements => commit.settlements.clear(),
             _ => {}
         }

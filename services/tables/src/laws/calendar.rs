@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use rules::Millis;
 
-use super::fixture::{Verdict, done, ensure, following, key, opening, picture, record, text};
+use super::fixture::{Verdict, done, ensure, following, key, opening, picture, record, table_at, text};
 use crate::store::{Outcome, Store};
 
 pub(super) async fn the_earliest_is_due_first(store: &Arc<dyn Store>) -> Verdict {
@@ -78,6 +78,24 @@ pub(super) async fn nothing_is_committed_before_its_time(store: &Arc<dyn Store>)
     let mut in_time = following(&key, &stored, now)?;
     in_time.not_before = Some(now);
     done(&**store, in_time).await?;
+    Ok(())
+}
+
+pub(super) async fn nothing_is_stamped_with_a_time_to_come(store: &Arc<dyn Store>) -> Verdict {
+    let (key, now) = (key(1, 1)?, store.now().await.map_err(text)?);
+    let opened = table_at(&**store, &key, 2).await?;
+    let mut commit = following(&key, &opened, now)?;
+    commit.stamped = now + Millis::minutes(1);
+    let outcome = store.commit(commit.clone()).await.map_err(text)?;
+    let Outcome::Ahead { now: told } = outcome else {
+        return Err(format!("a step of in a minute is answered with {outcome:?}"));
+    };
+    ensure!(told >= now && told < now + Millis::seconds(50), "the store's time is told as {told:?}");
+    let there = store.load(&key).await.map_err(text)?.map(|stored| stored.token);
+    ensure!(there == Some(opened.token), "it was done all the same: {there:?}");
+    // Two clocks are never quite alike.
+    commit.stamped = store.now().await.map_err(text)? + Millis(100);
+    done(&**store, commit).await?;
     Ok(())
 }
 

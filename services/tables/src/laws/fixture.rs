@@ -137,6 +137,7 @@ fn commit(
         settlements,
         due: None,
         not_before: None,
+        stamped: Millis::ZERO,
     }
 }
 

@@ -82,6 +82,7 @@ const LAWS: &[Law] = laws![
     PLENTY calendar::the_earliest_is_due_first,
     PLENTY calendar::a_commit_replaces_its_tables_due_time,
     PLENTY calendar::nothing_is_committed_before_its_time,
+    PLENTY calendar::nothing_is_stamped_with_a_time_to_come,
     PLENTY calendar::time_goes_forward,
     PLENTY calendar::a_new_store_has_not_been_away,
     PLENTY listings::pages_of_tables_are_stable,

@@ -40,6 +40,8 @@ pub struct Faulty {
     pub deaf: AtomicU32,
     /// The last heartbeat.
     pub beat: AtomicU64,
+    /// So much its idea of the time is ahead of the one by which it commits, ms.
+    pub ahead: AtomicU64,
     /// What is read is not durable, and does not become so.
     pub unconfirmed: AtomicBool,
     /// An absence that the next heartbeat notes, and those that are noted.
@@ -57,6 +59,7 @@ impl Faulty {
             commits: AtomicU32::new(0),
             deaf: AtomicU32::new(0),
             beat: AtomicU64::new(0),
+            ahead: AtomicU64::new(0),
             unconfirmed: AtomicBool::new(false),
             absence: Mutex::default(),
             noted: Mutex::default(),
@@ -74,7 +77,7 @@ impl Faulty {
 #[async_trait]
 impl Store for Faulty {
     async fn now(&self) -> Result<Millis, StoreError> {
-        self.inner.now().await
+        Ok(self.inner.now().await? + Millis(self.ahead.load(Ordering::SeqCst)))
     }
 
     fn resume_keys(&self) -> &[ResumeKey] {
