@@ -144,6 +144,7 @@ async fn step(store: &dyn Store, key: &TableKey, ask: Ask) {
         events,
         request: None,
         not_before: None,
+        stamped: Millis::ZERO,
     };
     let outcome = store.commit(commit).await.unwrap();
     assert!(matches!(outcome, Outcome::Committed { .. }), "{outcome:?}");
