@@ -16,6 +16,7 @@ use uuid::Uuid;
 use super::failure::Failure;
 use crate::pb::v1::action_service_client::ActionServiceClient;
 use crate::pb::v1::pivot_service_client::PivotServiceClient;
+use crate::pb::v1::settlement_service_client::SettlementServiceClient;
 use crate::pb::v1::table_service_client::TableServiceClient;
 use crate::pb::v1::{ErrorReason, Viewer, viewer};
 
@@ -39,6 +40,8 @@ pub struct Client {
     pub actions: ActionServiceClient<Connection>,
     /// Pivots.
     pub pivots: PivotServiceClient<Connection>,
+    /// Settlement records.
+    pub settlements: SettlementServiceClient<Connection>,
     address: String,
 }
 
@@ -77,7 +80,8 @@ impl Client {
         Ok(Client {
             tables: TableServiceClient::new(connection.clone()),
             actions: ActionServiceClient::new(connection.clone()),
-            pivots: PivotServiceClient::new(connection),
+            pivots: PivotServiceClient::new(connection.clone()),
+            settlements: SettlementServiceClient::new(connection),
             address,
         })
     }

@@ -69,6 +69,7 @@ fn a_short_run_is_right_and_its_report_says_so() {
         "contradicted",
         "gaps",
         "chips_off",
+        "settlements_off",
         "hands_open",
         "hands_voided",
         "clock_early",

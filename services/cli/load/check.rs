@@ -2,6 +2,7 @@
 //! acknowledged to them. It shares no code with the service: it knows the messages of the contract, and counts for
 //! itself.
 
+mod books;
 mod chips;
 mod clocks;
 mod course;
@@ -11,10 +12,11 @@ mod tests;
 mod told;
 mod view;
 
-use crate::pb::v1::TableMessage;
 use crate::pb::v1::table_event::Event;
 use crate::pb::v1::table_message::Content;
+use crate::pb::v1::{Settlement, TableMessage};
 
+use books::Books;
 use chips::Chips;
 use clocks::Clocks;
 use course::Course;
@@ -56,6 +58,8 @@ pub enum Kind {
     Voided,
     /// A clock was applied before its time (rules 8.2).
     Early,
+    /// A settlement record is missing, is there twice, or has other amounts than the log.
+    Books,
     /// Two viewers were told different things, or one of them what is not for his eyes.
     View,
 }
@@ -101,6 +105,11 @@ impl Findings {
         self.add(Kind::Hand, sequence, format!("the table could not be brought to its end: {why}"));
     }
 
+    /// The settlement records cannot be read.
+    pub fn without_books(&mut self, why: &str) {
+        self.add(Kind::Books, 0, format!("the settlement records cannot be read: {why}"));
+    }
+
     fn add(&mut self, kind: Kind, sequence: u64, what: String) {
         *self.counts.entry(kind).or_default() += 1;
         if self.faults.len() < TOLD {
@@ -123,6 +132,7 @@ pub struct Log {
     chips: Chips,
     clocks: Clocks,
     decisions: Decisions,
+    books: Books,
     secrets: Vec<Fault>,
 }
 
@@ -145,6 +155,7 @@ impl Log {
                 for event in &events {
                     self.course.hear(message.sequence, event, lost);
                     self.chips.hear(message.sequence, event);
+                    self.books.hear(message.sequence, event);
                     self.decisions.hear(message.sequence, self.course.hand().or(hand), event);
                 }
                 self.clocks.hear(message.sequence, update, &events);
@@ -203,6 +214,13 @@ impl Log {
         }
         found.faults.sort_by_key(|fault| fault.sequence);
         found
+    }
+
+    /// Holds the log against the table's settlement records.
+    pub fn check_books(&self, records: &[Settlement], found: &mut Findings) {
+        if !self.told.spoiled() {
+            self.books.finish(&self.told, records, found);
+        }
     }
 
     /// A log that was followed while a part of it was lost cannot be counted: it would have to be read again.

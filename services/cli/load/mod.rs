@@ -105,6 +105,7 @@ What is checked, with nothing but the contract's messages:
   - Each decision, pick, buy-in and payout that was acknowledged is in the log once, where the answer said and as it
     said; what was refused is not there. A call without an answer is asked again, and counts as nothing if nobody knows.
   - Chips: what was brought is on the table, paid out or raked, after every hand, and each hand pays what was put in.
+  - Each hand and movement has one settlement record, with the amounts of the log.
   - Each hand that began ended. No clock was applied before its time; how late they were is measured.
   - Each bot's own stream told it what everybody was told, and nobody else's cards.
 

@@ -74,7 +74,7 @@ impl Progress {
             self.write(clock.now().0, counts)?;
             since_bar += 1;
             if since_bar >= TICKS_OF_BAR {
-                self.bar.set_position(begun.elapsed().as_secs());
+                self.bar.set_position(begun.elapsed().as_secs().min(self.bar.length().unwrap_or_default()));
                 self.bar.set_message(rates(last_bar, counts));
                 (last_bar, since_bar) = (counts, 0);
             }

@@ -42,6 +42,7 @@ struct Sums {
     contradicted: u64,
     gaps: u64,
     chips_off: u64,
+    settlements_off: u64,
     hands_open: u64,
     hands_voided: u64,
     /// Hands that were voided without a history that was lost.
@@ -88,6 +89,7 @@ impl Checked {
         sums.contradicted += found.count(Kind::Contradicted);
         sums.gaps += found.count(Kind::Gap);
         sums.chips_off += found.count(Kind::ChipsOff);
+        sums.settlements_off += found.count(Kind::Books);
         sums.hands_open += found.count(Kind::Hand);
         sums.hands_voided += found.hands_voided;
         sums.hands_voided_without_reason += found.count(Kind::Voided);
@@ -281,6 +283,7 @@ impl Report {
             ("contradicted", sums.contradicted),
             ("gaps", sums.gaps),
             ("chips off", sums.chips_off),
+            ("settlements off", sums.settlements_off),
             ("hands open", sums.hands_open),
             ("hands voided", sums.hands_voided),
             ("histories lost", sums.histories_lost),
@@ -295,8 +298,16 @@ impl Report {
             .collect();
         let mut text = String::new();
         if self.clean() {
-            let right = "every acknowledged decision is in the log once, chips are conserved, every hand ended, no clock was early, all views agree";
-            text.push_str(&paint.entry("check", &[paint.tone(Tone::Good, right)], ""));
+            let right = [
+                "every acknowledged decision is in the log once",
+                "chips are conserved",
+                "the settlement records are those of the log",
+                "every hand ended",
+                "no clock was early",
+                "all views agree",
+            ];
+            let right = right.map(|words| paint.tone(Tone::Good, words));
+            text.push_str(&paint.entry("check", &right, ", "));
         }
         if !bad.is_empty() {
             text.push_str(&paint.entry("found", &bad, ", "));

@@ -12,12 +12,14 @@ use super::calls::Calls;
 use super::check::{Ack, Deed, Record, View};
 use crate::cli::client::{Client, is_transient, request_id};
 use crate::pb::v1::{
-    CloseTableRequest, CreateTableRequest, Entry, GetTableRequest, PauseTableRequest, ResumeTableRequest,
-    SeatPlayerRequest, StandUpRequest, StopScope, Table, TableConfig,
+    CloseTableRequest, CreateTableRequest, Entry, GetTableRequest, ListSettlementsRequest, PauseTableRequest,
+    ResumeTableRequest, SeatPlayerRequest, Settlement, StandUpRequest, StopScope, Table, TableConfig,
 };
 
 /// How often a table is looked at while its last hand is played.
 const LOOK: Duration = Duration::from_secs(1);
+/// So many settlement records are read with a call.
+const PAGE: i32 = 500;
 /// Why tables are stopped and closed.
 const REASON: &str = "the load run has ended";
 
@@ -191,6 +193,28 @@ impl Room {
             }
         }
         ended
+    }
+
+    /// All settlement records of the table.
+    ///
+    /// # Errors
+    /// A refusal, or that nobody answers.
+    pub async fn settlements(&self) -> Result<Vec<Settlement>, Status> {
+        let mut records = Vec::new();
+        let mut request = ListSettlementsRequest {
+            page_size: PAGE,
+            table_id: self.id.clone(),
+            ..ListSettlementsRequest::default()
+        };
+        loop {
+            let call = |mut c: Client, request| async move { c.settlements.list_settlements(request).await };
+            let page = self.calls.ask(&request, call).await.answer?;
+            records.extend(page.settlements);
+            if page.next_page_token.is_empty() {
+                return Ok(records);
+            }
+            request.page_token = page.next_page_token;
+        }
     }
 
     /// Closes the table.

@@ -198,6 +198,11 @@ impl Run<'_> {
             };
             if let Some(status) = stuck.get(&room.id) {
                 found.stuck(live.last(), status.message());
+            } else if !self.args.no_check {
+                match room.settlements().await {
+                    Ok(records) => read.get(&room.id).unwrap_or(&live).check_books(&records, &mut found),
+                    Err(status) => found.without_books(status.message()),
+                }
             }
             checked.add(&room.id, &room.name, &records, found);
         }

@@ -1,11 +1,16 @@
 //! Logs made by hand, right and wrong: the checker finds what is wrong, and says it.
 
+mod books;
+mod loss;
+mod views;
+
 use super::*;
+use crate::pb::v1::settlement::Body;
 use crate::pb::v1::{
     ActedBy, Action, BlindPosted, Card, Clocks as ClockSettings, Compacted, HandScheduled, HandSettled,
-    HandStarted, HandVoided, HistoryLost, HoleCardsDealt, PivotPicked, PlayerActed, PlayerSeated,
-    PlayerStoodUp, SeatAmount, SeatView, SettledHand, SettledPlayer, SettledPot, Table, TableConfig,
-    TableEvent, TableOpened, Turn, Update,
+    HandStarted, HandVoided, HistoryLost, HoleCardsDealt, Movement, PivotPicked, PlayerActed, PlayerSeated,
+    PlayerStoodUp, SeatAmount, SeatView, SettledHand, SettledPlayer, SettledPot, Settlement, SettlementKind,
+    Table, TableConfig, TableEvent, TableOpened, Turn, Update,
 };
 
 fn time(ms: i64) -> Option<prost_types::Timestamp> {
@@ -331,132 +336,4 @@ fn a_hand_that_has_no_end_is_noticed() {
     commits.insert(6, (12_600, vec![Event::HandStarted(again)], None));
     let found = log(&told(commits)).check(&[], &[], None);
     assert!(found.faults.iter().any(|fault| fault.what.contains("hand 1 follows hand 1")), "{found:?}");
-}
-
-/// Ann's own stream: from the snapshot at 2 on, with her cards.
-fn anns() -> Vec<TableMessage> {
-    let mut commits = commits();
-    commits[3].1[3] = dealt(1, &[Card::AceOfHearts, Card::AceOfSpades]);
-    let own = SeatView { seat: 1, player_id: "ann".to_owned(), ..SeatView::default() };
-    let snapshot = Content::Snapshot(Box::new(Table { seats: vec![own], ..Table::default() }));
-    [message(2, snapshot)].into_iter().chain(told(commits).split_off(2)).collect()
-}
-
-fn compared(messages: &[TableMessage]) -> Findings {
-    let mut view = View::new("ann");
-    messages.iter().for_each(|message| view.hear(message));
-    log(&told(commits())).check(&[record()], &[view], None)
-}
-
-#[test]
-fn a_view_that_says_the_same_is_clean() {
-    let found = compared(&anns());
-    assert!(found.clean(), "{found:?}");
-}
-
-#[test]
-fn a_view_that_says_something_else_is_noticed() {
-    let change = |at: usize, change: fn(&mut Update)| {
-        let mut messages = anns();
-        if let Some(Content::Update(update)) = &mut messages[at].content {
-            change(update);
-        }
-        compared(&messages)
-    };
-    let found = change(3, |update| update.turn = None);
-    finds(&found, Kind::View, "ann was told something else than the log says");
-    assert_eq!(found.count(Kind::View), 1);
-    let found = change(2, |update| update.events[4].event = Some(dealt(2, &[Card::TwoOfClubs])));
-    finds(&found, Kind::View, "the hole cards of seat 2 were told to somebody else");
-    let found = change(3, |update| {
-        let picked = PivotPicked { seat: 2, turn: 1, card_index: Some(0), by: ActedBy::Player.into() };
-        update.events.push(TableEvent { event: Some(Event::PivotPicked(picked)) });
-    });
-    finds(&found, Kind::View, "the pick of seat 2 was told to somebody else");
-}
-
-#[test]
-fn a_view_that_leaves_something_out_is_noticed() {
-    let mut messages = anns();
-    messages.pop();
-    finds(&compared(&messages), Kind::View, "ann heard nothing after sequence 7; the log goes on to 8");
-    let mut messages = anns();
-    messages.remove(2);
-    finds(&compared(&messages), Kind::View, "ann: sequences 4 to 4 are missing from the stream");
-    let mut messages = anns();
-    let extra = told(vec![(1, vec![left(1, "ann", 0)], None)]).remove(0);
-    messages.push(TableMessage { sequence: 9, ..extra });
-    finds(&compared(&messages), Kind::View, "ann was told what is not in the log");
-}
-
-#[test]
-fn a_spectator_sees_no_cards_and_the_same_log_twice() {
-    let mut commits = commits();
-    commits[3].1[3] = dealt(1, &[Card::AceOfHearts]);
-    let open = log(&told(commits));
-    finds(&open.check(&[], &[], None), Kind::View, "the hole cards of seat 1 were told to somebody else");
-
-    let right = log(&told(self::commits()));
-    let mut commits = self::commits();
-    commits[6].0 = 13_001;
-    let other = log(&told(commits));
-    let found = right.check(&[], &[], Some(&other));
-    finds(&found, Kind::View, "the spectator's stream was told something else");
-}
-
-/// Ann's call and all after it were lost, and the operator let the table go on.
-fn with_a_loss() -> Vec<TableMessage> {
-    let mut commits = commits();
-    commits.truncate(4);
-    let refunds = vec![SeatAmount { seat: 1, amount: 50 }, SeatAmount { seat: 2, amount: 100 }];
-    let voided = HandVoided { hand_number: 1_001, reason: "history lost".to_owned(), refunds };
-    let lost = HistoryLost { last_sequence: 4, until_sequence: 999 };
-    let started = HandStarted { hand_number: 1_002, ..HandStarted::default() };
-    let mut refunded = settled();
-    (refunded.hand_number, refunded.pots, refunded.rake) = (1_002, Vec::new(), 0);
-    refunded.players = vec![account(1, 0, 0), account(2, 0, 0)];
-    let after = vec![
-        (20_000, vec![Event::HandVoided(voided), Event::HistoryLost(lost)], None),
-        (21_000, vec![Event::HandStarted(started)], None),
-        (22_000, vec![Event::HandSettled(HandSettled { hand: Some(refunded) })], None),
-        (23_000, vec![left(1, "ann", 1_000)], None),
-        (23_000, vec![left(2, "ben", 1_000)], None),
-    ];
-    let jumped = (1_000..).zip(told(after)).map(|(sequence, message)| TableMessage { sequence, ..message });
-    told(commits).into_iter().chain(jumped).collect()
-}
-
-#[test]
-fn what_was_acknowledged_and_lost_with_the_history_is_counted() {
-    let mut record = record();
-    record.acks.pop();
-    let found = log(&with_a_loss()).check(&[record], &[], None);
-    finds(&found, Kind::Lost, "ann: a call to 100 with 50 in turn 1 of hand 1 was acknowledged at 5");
-    assert_eq!((found.histories_lost, found.hands, found.hands_voided, found.hands_open), (1, 1, 1, 0));
-    assert_eq!(found.count(Kind::Lost), 1, "{found:?}");
-}
-
-#[test]
-fn who_saw_what_was_lost_saw_nothing_wrong() {
-    let mut seen = told(commits())[..6].to_vec();
-    seen.extend(with_a_loss().split_off(4));
-    let mut view = View::new("ben");
-    seen.iter().for_each(|message| view.hear(message));
-    let again = log(&seen);
-    let found = log(&with_a_loss()).check(&[], &[view], Some(&again));
-    assert!(found.clean() && found.histories_lost == 1, "{found:?}");
-
-    // A log that has only been followed is not the one that is left.
-    finds(&again.check(&[], &[], None), Kind::Gap, "the history was lost");
-}
-
-#[test]
-fn a_loss_that_does_not_fit_is_a_gap() {
-    let mut messages = with_a_loss();
-    messages.remove(3);
-    let found = log(&messages).check(&[], &[], None);
-    assert!(
-        found.faults.iter().any(|fault| fault.what.contains("tells of a loss of 4 to 999, after 3")),
-        "{found:?}"
-    );
 }

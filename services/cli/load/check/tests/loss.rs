@@ -1,0 +1,60 @@
+//! Logs of which the store has lost a part.
+
+use super::*;
+
+/// Ann's call and all after it were lost, and the operator let the table go on.
+fn with_a_loss() -> Vec<TableMessage> {
+    let mut commits = commits();
+    commits.truncate(4);
+    let refunds = vec![SeatAmount { seat: 1, amount: 50 }, SeatAmount { seat: 2, amount: 100 }];
+    let voided = HandVoided { hand_number: 1_001, reason: "history lost".to_owned(), refunds };
+    let lost = HistoryLost { last_sequence: 4, until_sequence: 999 };
+    let started = HandStarted { hand_number: 1_002, ..HandStarted::default() };
+    let mut refunded = settled();
+    (refunded.hand_number, refunded.pots, refunded.rake) = (1_002, Vec::new(), 0);
+    refunded.players = vec![account(1, 0, 0), account(2, 0, 0)];
+    let after = vec![
+        (20_000, vec![Event::HandVoided(voided), Event::HistoryLost(lost)], None),
+        (21_000, vec![Event::HandStarted(started)], None),
+        (22_000, vec![Event::HandSettled(HandSettled { hand: Some(refunded) })], None),
+        (23_000, vec![left(1, "ann", 1_000)], None),
+        (23_000, vec![left(2, "ben", 1_000)], None),
+    ];
+    let jumped = (1_000..).zip(told(after)).map(|(sequence, message)| TableMessage { sequence, ..message });
+    told(commits).into_iter().chain(jumped).collect()
+}
+
+#[test]
+fn what_was_acknowledged_and_lost_with_the_history_is_counted() {
+    let mut record = record();
+    record.acks.pop();
+    let found = log(&with_a_loss()).check(&[record], &[], None);
+    finds(&found, Kind::Lost, "ann: a call to 100 with 50 in turn 1 of hand 1 was acknowledged at 5");
+    assert_eq!((found.histories_lost, found.hands, found.hands_voided, found.hands_open), (1, 1, 1, 0));
+    assert_eq!(found.count(Kind::Lost), 1, "{found:?}");
+}
+
+#[test]
+fn who_saw_what_was_lost_saw_nothing_wrong() {
+    let mut seen = told(commits())[..6].to_vec();
+    seen.extend(with_a_loss().split_off(4));
+    let mut view = View::new("ben");
+    seen.iter().for_each(|message| view.hear(message));
+    let again = log(&seen);
+    let found = log(&with_a_loss()).check(&[], &[view], Some(&again));
+    assert!(found.clean() && found.histories_lost == 1, "{found:?}");
+
+    // A log that has only been followed is not the one that is left.
+    finds(&again.check(&[], &[], None), Kind::Gap, "the history was lost");
+}
+
+#[test]
+fn a_loss_that_does_not_fit_is_a_gap() {
+    let mut messages = with_a_loss();
+    messages.remove(3);
+    let found = log(&messages).check(&[], &[], None);
+    assert!(
+        found.faults.iter().any(|fault| fault.what.contains("tells of a loss of 4 to 999, after 3")),
+        "{found:?}"
+    );
+}
