@@ -7,136 +7,145 @@ use serde_json::Value;
 
 use crate::child::{LONG, Running, Server, fulcrum, run};
 
-fn server() -> Server {
-    Server::start(["--memory", "--listen", "127.0.0.1:0", "--history", "100000"])
+/// What must be zero where all is right.
+const FAULTS: [&str; 12] = [
+    "lost",
+    "doubled",
+    "contradicted",
+    "gaps",
+    "chips_off",
+    "settlements_off",
+    "hands_open",
+    "hands_voided",
+    "clock_early",
+    "histories_lost",
+    "view_mismatches",
+    "unverified",
+];
+
+fn server(history: &str) -> Server {
+    Server::start(["--memory", "--listen", "127.0.0.1:0", "--history", history])
 }
 
-fn load(address: &str, more: &[&str]) -> (i32, String, String) {
-    let fixed = ["load", "--address", address, "--seats", "3", "--action-clock", "300ms"];
-    run(fixed.iter().chain(more))
+/// A run that goes.
+struct Load {
+    process: Running,
+    folder: tempfile::TempDir,
+}
+
+impl Load {
+    fn start(server: &Server, more: &[&str]) -> Load {
+        let folder = tempfile::tempdir().unwrap();
+        let mut command = fulcrum(["load", "--seats", "3", "--action-clock", "300ms", "--think", "20ms"]);
+        command.args(["--duration", "10m", "--address", &server.address]).args(more);
+        command
+            .arg("--json")
+            .arg(folder.path().join("json"))
+            .arg("--timeline")
+            .arg(folder.path().join("lines"));
+        Load { process: Running::start(command), folder }
+    }
+
+    fn timeline(&self) -> Vec<Value> {
+        let lines = std::fs::read_to_string(self.folder.path().join("lines")).unwrap_or_default();
+        // The last line may be half written.
+        lines.lines().filter_map(|line| serde_json::from_str(line).ok()).collect()
+    }
+
+    fn counted(&self, what: &str) -> u64 {
+        self.timeline().iter().map(|line| line[what].as_u64().unwrap()).sum()
+    }
+
+    /// Waits until the timeline has counted so many of these.
+    fn until(&self, what: &str, count: u64) {
+        let begun = Instant::now();
+        while self.counted(what) < count {
+            assert!(begun.elapsed() < LONG, "{} {what}", self.counted(what));
+            std::thread::sleep(Duration::from_millis(50));
+        }
+    }
 }
 
 fn json(path: &Path) -> Value {
     serde_json::from_slice(&std::fs::read(path).unwrap()).unwrap()
 }
 
-/// Waits until the timeline has counted one of these.
-fn until(timeline: &Path, what: &str) {
-    let begun = Instant::now();
-    let counted = |line: &str| serde_json::from_str(line).is_ok_and(|line: Value| line[what] != 0);
-    while !std::fs::read_to_string(timeline).unwrap_or_default().lines().any(counted) {
-        assert!(begun.elapsed() < LONG, "no {what} in {}", timeline.display());
-        std::thread::sleep(Duration::from_millis(50));
-    }
+/// Plays until so many decisions were acknowledged, and is asked to end: output, report, timeline.
+fn played(server: &Server, more: &[&str], decisions: u64) -> (String, Value, Vec<Value>) {
+    let load = Load::start(server, more);
+    load.until("acked", decisions);
+    load.process.signal("INT");
+    let Load { process, folder } = load;
+    let (code, output, errors) = process.wait();
+    assert_eq!((code, errors.as_str()), (0, ""), "{output}");
+    let lines = std::fs::read_to_string(folder.path().join("lines")).unwrap();
+    let lines = lines.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
+    (output, json(&folder.path().join("json")), lines)
 }
 
 #[test]
-fn a_short_run_is_right_and_its_report_says_so() {
-    let server = server();
-    let folder = tempfile::tempdir().unwrap();
-    let (report, timeline) = (folder.path().join("load.json"), folder.path().join("load.jsonl"));
-    let more = [
-        "--tables",
-        "4",
-        "--duration",
-        "4s",
-        "--think",
-        "20ms",
-        "--absent",
-        "5%",
-        "--seed",
-        "7",
-        "--json",
-        report.to_str().unwrap(),
-        "--timeline",
-        timeline.to_str().unwrap(),
-    ];
-    let (code, output, errors) = load(&server.address, &more);
-    assert_eq!((code, errors.as_str()), (0, ""), "{output}");
+fn a_run_is_right_and_its_report_says_so() {
+    let server = server("100000");
+    let more = ["--tables", "4", "--absent", "20%", "--seed", "7"];
+    let (output, report, lines) = played(&server, &more, 200);
     assert!(output.contains("every acknowledged decision is in the log once"), "{output}");
     assert!(output.contains("p99.9") && output.contains('#'), "{output}");
     assert!(!output.contains('\u{1b}'), "no escape code where there is no terminal");
 
-    let report = json(&report);
     let number = |name: &str| report[name].as_u64().unwrap_or_else(|| panic!("no {name} in {report}"));
     assert_eq!((number("tables"), number("bots"), number("seed"), number("logs_reread")), (4, 12, 7, 4));
-    for name in ["hands", "actions_acked", "clock_count", "throughput", "calls"] {
+    for name in ["hands", "clock_count", "throughput", "calls"] {
         assert!(number(name) > 0, "{name} in {report}");
     }
-    let wrong = [
-        "lost",
-        "doubled",
-        "contradicted",
-        "gaps",
-        "chips_off",
-        "settlements_off",
-        "hands_open",
-        "hands_voided",
-        "clock_early",
-        "histories_lost",
-        "view_mismatches",
-        "unverified",
-    ];
-    for name in wrong {
+    for name in FAULTS {
         assert_eq!(number(name), 0, "{name} in {report}");
     }
     let took = |name: &str| report["latency_us"][name].as_u64().unwrap();
     assert!(took("p50") <= took("p99") && took("p999") <= took("max") && took("p50") > 0, "{report}");
 
-    let lines = std::fs::read_to_string(timeline).unwrap();
-    let lines: Vec<Value> = lines.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
-    assert!(lines.len() >= 20, "{}", lines.len());
     let acked: u64 = lines.iter().map(|line| line["acked"].as_u64().unwrap()).sum();
     assert_eq!(acked, number("actions_acked"), "each decision is in one line");
+    let times: Vec<u64> = lines.iter().map(|line| line["t_ms"].as_u64().unwrap()).collect();
+    assert!(times.is_sorted() && times[0] > 1_700_000_000_000, "{times:?}");
 }
 
 #[test]
 fn a_log_that_cannot_be_read_again_is_checked_as_it_was_followed() {
     // So short a history is trimmed before the end.
-    let server = Server::start(["--memory", "--listen", "127.0.0.1:0", "--history", "16"]);
-    let folder = tempfile::tempdir().unwrap();
-    let report = folder.path().join("load.json");
-    let more = ["--tables", "2", "--duration", "3s", "--think", "20ms", "--json", report.to_str().unwrap()];
-    let (code, output, errors) = load(&server.address, &more);
-    assert_eq!((code, errors.as_str()), (0, ""), "{output}");
-    let report = json(&report);
-    assert_eq!((report["logs_reread"].as_u64(), report["gaps"].as_u64()), (Some(0), Some(0)), "{report}");
+    let server = server("16");
+    let (_, report, _) = played(&server, &["--tables", "2"], 150);
+    for name in FAULTS.iter().chain(&["logs_reread"]) {
+        assert_eq!(report[name].as_u64(), Some(0), "{name} in {report}");
+    }
     assert!(report["hands"].as_u64() > Some(0), "{report}");
 }
 
 #[test]
-fn a_second_signal_ends_at_once_and_says_that_nothing_was_checked() {
-    let server = server();
+fn a_run_ends_by_itself_and_checks_only_if_asked_to() {
+    let server = server("100000");
     let folder = tempfile::tempdir().unwrap();
-    let timeline = folder.path().join("load.jsonl");
-    let mut command = fulcrum(["load", "--tables", "1", "--seats", "2", "--duration", "10m", "--address"]);
-    command.arg(&server.address).arg("--timeline").arg(&timeline);
-    let load = Running::start(command);
-    until(&timeline, "acked");
-    server.process.kill();
-    until(&timeline, "errors");
-    load.signal("INT");
-    std::thread::sleep(Duration::from_secs(1));
-    load.signal("INT");
-    let (code, _, errors) = load.wait();
-    assert_eq!(code, 1, "{errors}");
-    assert!(errors.contains("nothing was checked"), "{errors}");
+    let path = folder.path().join("json");
+    let fixed = ["load", "--tables", "1", "--duration", "1s", "--no-check", "--address", &server.address];
+    let (code, output, errors) = run(fixed.into_iter().chain(["--json", path.to_str().unwrap()]));
+    assert_eq!((code, errors.as_str()), (0, ""), "{output}");
+    assert!(output.contains("none was asked for"), "{output}");
+    let report = json(&path);
+    assert_eq!((report["checked"].as_bool(), report["seconds"].as_u64()), (Some(false), Some(1)), "{report}");
 }
 
 #[test]
-fn a_signal_ends_the_playing_and_the_check_is_made() {
-    let server = server();
-    let folder = tempfile::tempdir().unwrap();
-    let timeline = folder.path().join("load.jsonl");
-    let mut command =
-        fulcrum(["load", "--tables", "2", "--seats", "2", "--duration", "10m", "--think", "20ms"]);
-    command.args(["--absent", "0%", "--address", &server.address, "--timeline"]).arg(&timeline);
-    let load = Running::start(command);
-    until(&timeline, "acked");
-    load.signal("INT");
-    let (code, output, errors) = load.wait();
-    assert_eq!((code, errors.as_str()), (0, ""), "{output}");
-    assert!(output.contains("every acknowledged decision is in the log once"), "{output}");
+fn a_second_signal_ends_at_once_and_says_that_nothing_was_checked() {
+    let server = server("100000");
+    let load = Load::start(&server, &["--tables", "1"]);
+    load.until("acked", 1);
+    server.process.kill();
+    load.until("errors", 1);
+    load.process.signal("INT");
+    std::thread::sleep(Duration::from_secs(1));
+    load.process.signal("INT");
+    let (code, _, errors) = load.process.wait();
+    assert_eq!(code, 1, "{errors}");
+    assert!(errors.contains("nothing was checked"), "{errors}");
 }
 
 #[test]

@@ -77,6 +77,8 @@ pub struct Findings {
     pub histories_lost: u64,
     /// How late each time-out was applied, in ms after the first moment at which it could have been.
     pub late_ms: Vec<u64>,
+    /// How long after that moment its watcher heard of it, in ms by his own clock.
+    pub told_late_ms: Vec<u64>,
     /// How late each hand began, in ms after its time.
     pub start_late_ms: Vec<u64>,
     /// What could not be checked: what lies in a gap of the log, or has no time.
@@ -137,8 +139,9 @@ pub struct Log {
 }
 
 impl Log {
-    /// Reads the next message of a spectator's stream that began after sequence 0.
-    pub fn hear(&mut self, message: &TableMessage) {
+    /// Reads the next message of a spectator's stream that began after sequence 0. `heard`: when it came, ms since the
+    /// epoch; `None` where what is past is read.
+    pub fn hear(&mut self, message: &TableMessage, heard: Option<u64>) {
         match &message.content {
             Some(Content::Snapshot(table)) => {
                 // The stream goes on from here after a gap: what came before cannot be told from what is missing.
@@ -158,7 +161,7 @@ impl Log {
                     self.books.hear(message.sequence, event);
                     self.decisions.hear(message.sequence, self.course.hand().or(hand), event);
                 }
-                self.clocks.hear(message.sequence, update, &events);
+                self.clocks.hear(message.sequence, update, &events, heard);
             }
             _ => {}
         }
@@ -186,6 +189,7 @@ impl Log {
             hands_voided: self.course.voided,
             histories_lost: self.told.histories_lost(),
             late_ms: self.clocks.late_ms.clone(),
+            told_late_ms: again.unwrap_or(self).clocks.told_late_ms.clone(),
             start_late_ms: self.clocks.start_late_ms.clone(),
             unverified: self.clocks.untimed,
             ..Findings::default()

@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 use std::time::Duration;
 
+use tables::{Clock, SystemClock};
 use tokio::sync::{mpsc, watch};
 use tokio::time::{Instant, sleep_until};
 
@@ -32,6 +33,7 @@ pub async fn follow(
 ) -> BTreeMap<String, Log> {
     let mut stream = Stream::new(calls.clone(), from_the_beginning(&tables), None);
     let mut logs: BTreeMap<String, Log> = tables.into_iter().map(|id| (id, Log::default())).collect();
+    let clock = SystemClock::default();
     let mut limit = None;
     loop {
         let known = ends.borrow_and_update().clone();
@@ -47,7 +49,7 @@ pub async fn follow(
             message = stream.next() => {
                 note(&calls, &message, &lost);
                 if let Some(log) = logs.get_mut(&message.table_id) {
-                    log.hear(&message);
+                    log.hear(&message, Some(clock.now().0));
                 }
             }
             _ = ends.changed() => {}
@@ -101,7 +103,7 @@ pub async fn read(calls: &Calls, ends: &Ends) -> BTreeMap<String, Log> {
             let Some(log) = open.get_mut(id) else {
                 continue;
             };
-            log.hear(&message);
+            log.hear(&message, None);
             if log.last() < ends.get(id).copied().unwrap_or_default() && log.whole() {
                 continue;
             }

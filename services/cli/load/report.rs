@@ -22,6 +22,7 @@ pub struct Checked {
     reread: usize,
     sums: Sums,
     late_ms: Vec<u64>,
+    told_late_ms: Vec<u64>,
     start_late_ms: Vec<u64>,
     /// Table, its name, and what is wrong there.
     faults: Vec<(String, String, Fault)>,
@@ -99,6 +100,7 @@ impl Checked {
         sums.unverified += found.unverified;
         self.bad_tables += u64::from(!found.clean());
         self.late_ms.extend(found.late_ms);
+        self.told_late_ms.extend(found.told_late_ms);
         self.start_late_ms.extend(found.start_late_ms);
         let faults = found.faults.into_iter().map(|fault| (id.to_owned(), name.to_owned(), fault));
         self.faults.extend(faults);
@@ -134,6 +136,8 @@ pub struct Report {
     sums: Sums,
     clock_late_ms: Late,
     clock_count: usize,
+    /// Until the watcher knew, by the clock of this machine.
+    clock_told_late_ms: Late,
     hand_late_ms: Late,
     calls: u64,
     throughput: u64,
@@ -188,6 +192,7 @@ impl Report {
             sums: checked.sums,
             clock_late_ms: late(&mut checked.late_ms),
             clock_count: checked.late_ms.len(),
+            clock_told_late_ms: late(&mut checked.told_late_ms),
             hand_late_ms: late(&mut checked.start_late_ms),
             calls: counts.calls,
             throughput: rate(played.answered, time),

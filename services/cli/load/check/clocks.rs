@@ -14,6 +14,8 @@ pub struct Clocks {
     shifted: bool,
     /// How late the time-outs were, in ms.
     pub late_ms: Vec<u64>,
+    /// How long after the first moment at which a time-out could come the reader heard of it, in ms by his own clock.
+    pub told_late_ms: Vec<u64>,
     /// How late the hands began, in ms.
     pub start_late_ms: Vec<u64>,
     /// Time-outs without a time.
@@ -39,17 +41,19 @@ impl Clocks {
     }
 
     /// One commit: what a clock did in it is held against the turn that was open before it.
-    pub fn hear(&mut self, sequence: u64, update: &Update, events: &[&Event]) {
+    /// `heard`: when the reader heard of it, ms since the epoch; `None` if he reads what is past.
+    pub fn hear(&mut self, sequence: u64, update: &Update, events: &[&Event], heard: Option<u64>) {
         let at = update.time.as_ref().and_then(ms);
+        let heard = heard.and_then(|heard| i64::try_from(heard).ok());
         for event in events {
             match event {
                 Event::TableOpened(opened) => self.configure(opened.config.as_ref()),
                 Event::ConfigChanged(changed) => self.configure(changed.config.as_ref()),
                 Event::PlayerActed(acted) if acted.by() == ActedBy::TimeOut => {
-                    self.timed_out(sequence, acted.turn, at);
+                    self.timed_out(sequence, acted.turn, at, heard);
                 }
                 Event::PivotPicked(picked) if picked.by() == ActedBy::TimeOut => {
-                    self.timed_out(sequence, picked.turn, at);
+                    self.timed_out(sequence, picked.turn, at, heard);
                 }
                 Event::HandScheduled(scheduled) => {
                     self.next_hand = scheduled.at.as_ref().and_then(ms);
@@ -69,11 +73,13 @@ impl Clocks {
     }
 
     /// An answer that arrives at the end of the grace still counts, so a time-out has to come later than that.
-    fn timed_out(&mut self, sequence: u64, turn: u32, at: Option<i64>) {
+    fn timed_out(&mut self, sequence: u64, turn: u32, at: Option<i64>, heard: Option<i64>) {
         let open = self.open.filter(|open| open.number == turn);
         match (open, at) {
             (Some(open), Some(at)) => {
-                let late = at - open.ends - self.grace;
+                let first = open.ends + self.grace;
+                self.told_late_ms.extend(heard.and_then(|heard| u64::try_from(heard - first).ok()));
+                let late = at - first;
                 match u64::try_from(late) {
                     Ok(late) if late > 0 => self.late_ms.push(late),
                     _ => self.early(sequence, format!("turn {turn} timed out {} ms before its end", -late)),

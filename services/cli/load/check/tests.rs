@@ -104,7 +104,7 @@ fn told(commits: Vec<(i64, Vec<Event>, Option<Turn>)>) -> Vec<TableMessage> {
 
 fn log(messages: &[TableMessage]) -> Log {
     let mut log = Log::default();
-    messages.iter().for_each(|message| log.hear(message));
+    messages.iter().for_each(|message| log.hear(message, None));
     log
 }
 
@@ -336,4 +336,18 @@ fn a_hand_that_has_no_end_is_noticed() {
     commits.insert(6, (12_600, vec![Event::HandStarted(again)], None));
     let found = log(&told(commits)).check(&[], &[], None);
     assert!(found.faults.iter().any(|fault| fault.what.contains("hand 1 follows hand 1")), "{found:?}");
+}
+
+#[test]
+fn who_hears_of_a_time_out_late_is_counted_by_his_own_clock() {
+    let mut log = Log::default();
+    told(commits()).iter().for_each(|message| log.hear(message, Some(12_600)));
+    let found = log.check(&[record()], &[], None);
+    assert_eq!((found.late_ms, found.told_late_ms), (vec![30], vec![100]));
+    let again = self::log(&told(commits()));
+    assert_eq!(
+        again.check(&[], &[], Some(&log)).told_late_ms,
+        [100],
+        "what is read later was not heard in time"
+    );
 }
