@@ -51,14 +51,19 @@ pub(super) async fn follow_store(health: HealthReporter, tables: Tables, drainin
     let mut told = ServingStatus::Serving;
     loop {
         sleep(EVERY).await;
-        let answers = matches!(timeout(PATIENCE, tables.store().check()).await, Ok(Ok(())));
+        let fault = match timeout(PATIENCE, tables.store().check()).await {
+            Ok(Ok(())) => None,
+            Ok(Err(error)) => Some(error.to_string()),
+            Err(_) => Some(format!("no answer within {PATIENCE:?}")),
+        };
         // A closed channel says that the server is gone.
         if *draining.borrow() || draining.has_changed().is_err() {
             return;
         }
-        let status = if answers { ServingStatus::Serving } else { ServingStatus::NotServing };
+        let status = if fault.is_none() { ServingStatus::Serving } else { ServingStatus::NotServing };
         if status != told {
-            tracing::warn!(serving = answers, "the store's answer has changed the health");
+            let (serving, why) = (fault.is_none(), fault.unwrap_or_default());
+            tracing::warn!(serving, why, "the store's answer has changed the health");
             set(&health, status).await;
             told = status;
         }

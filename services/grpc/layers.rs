@@ -20,7 +20,6 @@ use std::time::Duration;
 use futures_util::FutureExt;
 use http::{Request, Response};
 use tokio::sync::{OwnedSemaphorePermit, Semaphore, watch};
-use tokio::time::Instant;
 use tonic::Status;
 use tonic::body::Body;
 use tower::{Layer, Service};
@@ -28,6 +27,7 @@ use tracing::Instrument;
 
 use super::status;
 use auth::Credentials;
+use deadline::Deadline;
 use held::Held;
 use methods::{Kind, Method, Methods};
 
@@ -78,14 +78,14 @@ impl Front {
 
     /// When the call has to be answered. Of a stream this is the time to its beginning; after that it lasts as long
     /// as both sides like.
-    fn deadline(&self, method: Method, request: &Request<Body>) -> Option<Instant> {
+    fn deadline(&self, method: Method, request: &Request<Body>) -> Option<Deadline> {
         let limited = matches!(method.kind, Kind::Unary | Kind::Stream);
         limited.then(|| deadline::of(request.headers(), self.longest))
     }
 
     async fn pass<S>(
         self: Arc<Self>,
-        (method, deadline): (Method, Option<Instant>),
+        (method, deadline): (Method, Option<Deadline>),
         mut request: Request<Body>,
         mut inner: S,
     ) -> Response<Body>
@@ -99,6 +99,7 @@ impl Front {
         let work = AssertUnwindSafe(inner.call(request)).catch_unwind();
         let answer = deadline::within(deadline, work).await;
         match answer {
+            None if deadline.is_some_and(|deadline| deadline.callers) => status::late().into_http(),
             None => status::deadline_exceeded().into_http(),
             Some(Err(_)) => status::internal(&format_args!("{} panicked", method.name)).into_http(),
             Some(Ok(Ok(response))) if method.kind == Kind::Open => {

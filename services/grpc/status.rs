@@ -246,11 +246,12 @@ pub fn store(error: &StoreError) -> Status {
     let away = |message, reason| Told::new(Code::Unavailable, message).retry(STORE_RETRY).because(reason);
     match error {
         StoreError::Unavailable(_) | StoreError::KeyUnavailable(_) => {
-            tracing::warn!(%error, "the store is away");
+            // A store that is away is told of by who follows its health, once and not for every call that it fails.
+            tracing::debug!(%error, "the store is away");
             away("the store is not available; nothing was changed", ErrorReason::StoreUnavailable)
         }
         StoreError::Unknown(_) => {
-            tracing::warn!(%error, "the outcome of a commit is unknown");
+            tracing::debug!(%error, "the outcome of a commit is unknown");
             away("it is not known whether the call took effect; repeat it", ErrorReason::OutcomeUnknown)
         }
         StoreError::Corrupt(_) => internal(error),
@@ -325,7 +326,18 @@ pub fn draining() -> Status {
         .because(ErrorReason::Draining)
 }
 
-/// The deadline passed first. A change may yet happen: the same call again finds out.
+/// There will be no answer before the caller gives up. A change may yet happen: the same call again finds out.
+#[must_use]
+pub fn late() -> Status {
+    Told::new(
+        Code::Unavailable,
+        "there is no answer within the deadline; whether the call took effect is not known, repeat it",
+    )
+    .retry(STORE_RETRY)
+    .because(ErrorReason::OutcomeUnknown)
+}
+
+/// As long as a call may take has passed. A change may yet happen: the same call again finds out.
 #[must_use]
 pub fn deadline_exceeded() -> Status {
     Told::new(

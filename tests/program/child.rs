@@ -3,6 +3,7 @@
 use std::ffi::OsStr;
 use std::io::{BufRead, BufReader, Read};
 use std::process::{Child, ChildStdout, Command, Output, Stdio};
+use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
 /// How long anything may take on a busy machine.
@@ -40,6 +41,8 @@ pub fn ended(output: Output) -> (i32, String, String) {
 pub struct Running {
     child: Child,
     lines: BufReader<ChildStdout>,
+    /// Reads its errors, so that it never waits for somebody to do so.
+    errors: Option<JoinHandle<String>>,
 }
 
 impl Running {
@@ -47,7 +50,13 @@ impl Running {
     pub fn start(mut command: Command) -> Running {
         let mut child = command.spawn().unwrap();
         let lines = BufReader::new(child.stdout.take().unwrap());
-        Running { child, lines }
+        let mut from = child.stderr.take().unwrap();
+        let errors = std::thread::spawn(move || {
+            let mut errors = Vec::new();
+            let _ = from.read_to_end(&mut errors);
+            String::from_utf8_lossy(&errors).into_owned()
+        });
+        Running { child, lines, errors: Some(errors) }
     }
 
     /// The next line of its output; empty at the end of it.
@@ -85,9 +94,9 @@ impl Running {
                 None => std::thread::sleep(Duration::from_millis(10)),
             }
         };
-        let (mut output, mut errors) = (String::new(), String::new());
+        let mut output = String::new();
         self.lines.read_to_string(&mut output).unwrap();
-        self.child.stderr.take().unwrap().read_to_string(&mut errors).unwrap();
+        let errors = self.errors.take().unwrap().join().unwrap();
         (status.code().unwrap_or(-1), output, errors)
     }
 }

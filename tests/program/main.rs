@@ -18,6 +18,9 @@ mod load;
 #[path = "../store/play.rs"]
 #[allow(dead_code, reason = "the store's tests need more of it")]
 mod play;
+#[path = "../store/redis/proxy.rs"]
+#[allow(dead_code, reason = "the store's tests need more of it")]
+mod proxy;
 #[path = "../service/harness/raw.rs"]
 #[allow(dead_code, reason = "the service's tests need more of it")]
 mod raw;
@@ -26,5 +29,6 @@ mod serve;
 #[path = "../store/redis/servers.rs"]
 #[allow(dead_code, reason = "the store's tests need more of it")]
 mod servers;
+mod shedding;
 mod spectator;
 mod store;

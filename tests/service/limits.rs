@@ -115,7 +115,7 @@ async fn a_commit_that_outlives_its_deadline_is_whole_and_its_repetition_finds_t
     house.close().await;
 }
 
-/// The caller's own `grpc-timeout`, read by the server. tonic's client would give up by itself at the same moment, so
+/// The caller's own `grpc-timeout`, read by the server, who answers before it is over. tonic's client would give up by itself at the same moment, so
 /// the frames are written by hand.
 #[tokio::test]
 async fn the_deadline_of_a_caller_is_honoured() {
@@ -140,9 +140,9 @@ async fn the_deadline_of_a_caller_is_honoured() {
     body.send_data(frame.into(), true).expect("sent");
     let response = in_time(response).await.expect("an answer");
     let status = tonic::Status::from_header_map(response.headers()).expect("a status");
-    assert_eq!((status.code(), reason(&status)), (Code::DeadlineExceeded, "DEADLINE_EXCEEDED".into()));
+    assert_eq!((status.code(), reason(&status)), (Code::Unavailable, "OUTCOME_UNKNOWN".into()));
     let waited = started.elapsed();
-    assert!(waited >= Duration::from_millis(150) && waited < Duration::from_secs(9), "{waited:?}");
+    assert!(waited >= Duration::from_millis(130) && waited < Duration::from_secs(9), "{waited:?}");
     driven.abort();
     house.close().await;
 }

@@ -78,6 +78,7 @@ fn others() -> Vec<Status> {
         settlement_not_found(),
         unauthenticated(),
         draining(),
+        late(),
         deadline_exceeded(),
         message_too_large(256),
         message_malformed(),

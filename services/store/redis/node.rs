@@ -3,12 +3,13 @@
 //! Every call carries on its own through one of the connections; commands of many callers share it. A server that does
 //! not answer is left alone: calls fail at once, and a task of its own knocks until somebody is at home.
 
+use std::pin::pin;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 use std::time::Duration;
 
 use ::redis::{Cmd, Pipeline, Value};
-use tokio::sync::{Mutex as AsyncMutex, Semaphore, SemaphorePermit};
+use tokio::sync::{Mutex as AsyncMutex, Notify, Semaphore, SemaphorePermit};
 use tokio::time::{Instant, sleep, timeout};
 
 use super::config::Endpoint;
@@ -31,6 +32,8 @@ pub(super) struct Node {
     permits: Semaphore,
     waiting: AtomicUsize,
     health: Mutex<Health>,
+    /// Tells those who wait for an answer that none will come.
+    fallen: Notify,
     knocking: AtomicBool,
     group: OnceLock<Group>,
 }
@@ -54,6 +57,7 @@ impl Node {
             permits: Semaphore::new(link.in_flight),
             waiting: AtomicUsize::new(0),
             health: Mutex::new(Health { answered: Instant::now(), down: None }),
+            fallen: Notify::new(),
             knocking: AtomicBool::new(false),
             group: OnceLock::new(),
         })
@@ -68,6 +72,9 @@ impl Node {
     pub(super) async fn send(self: &Arc<Node>, commands: &[Cmd]) -> Result<Vec<Value>, Fault> {
         self.check_up()?;
         let _permit = self.enter().await?;
+        // Before the look whether it is still up, so that a fall between the two is heard of.
+        let fallen = pin!(self.fallen.notified());
+        self.check_up()?;
         let turn = self.turn.fetch_add(1, Ordering::Relaxed);
         let lane = &self.lanes[turn % self.lanes.len()];
         let mut live = self.live(lane).await?;
@@ -75,8 +82,12 @@ impl Node {
         for command in commands {
             pipeline.add_command(command.clone());
         }
-        let answer = live.connection.send_packed_commands(&pipeline, 0, commands.len()).await;
-        self.judge(&live, answer)
+        let sent = live.connection.send_packed_commands(&pipeline, 0, commands.len());
+        tokio::select! {
+            biased;
+            answer = sent => self.judge(&live, answer),
+            () = fallen => Err(Fault::Unknown(format!("Redis at {} has stopped answering", self.endpoint))),
+        }
     }
 
     /// What an answer, or its absence, tells of the server.
@@ -126,6 +137,7 @@ impl Node {
             health.down = Some(why);
         }
         drop(health);
+        self.fallen.notify_waiters();
         if self.knocking.swap(true, Ordering::AcqRel) {
             return;
         }

@@ -8,7 +8,7 @@ use rules::event::{Event, StopScope};
 use rules::invariant::Broken;
 use rules::{Ask, Command, Millis, Table};
 use tokio::runtime::Handle;
-use tokio::time::sleep;
+use tokio::time::{sleep, timeout};
 
 use crate::clocks::{Alarm, Uncredited};
 use crate::dealer::{Dealer, nonce};
@@ -25,6 +25,8 @@ use crate::store::{Commit, Ear, Outcome, RequestRecord, Store, StoreError, Store
 /// So often a commit of which nothing is known is asked about and tried again, about a second and a half in all.
 const TRIES: u32 = 8;
 const FIRST_PAUSE: Duration = Duration::from_millis(10);
+/// So long callers wait for it, and those behind them in the table's line; then it goes on without them.
+const PATIENCE: Duration = Duration::from_millis(700);
 
 /// What the parts of [`crate::play::Tables`] share.
 pub(crate) struct Core {
@@ -161,11 +163,18 @@ impl Core {
         commit(key, Some(before.token), draft, settlements)
     }
 
-    /// Commits. If the caller hangs up meanwhile it goes on in a task of its own, so that there is no commit of which
-    /// neither watchers nor clocks hear.
+    /// Commits. If the caller hangs up meanwhile, or it takes too long, it goes on in a task of its own, so that there is
+    /// no commit of which neither watchers nor clocks hear.
     pub(crate) async fn commit(self: &Arc<Core>, commit: Commit) -> Result<Fate, StoreError> {
         let mut errand = Errand { core: Arc::clone(self), commit: Arc::new(commit), open: true };
-        let fate = self.see_through(&errand.commit, None).await;
+        let whole = self.see_through(&errand.commit, None);
+        // A time-out is tried once and no more, so it has no errand to be left to.
+        let fate = if errand.commit.not_before.is_some() {
+            whole.await
+        } else {
+            let waited = timeout(PATIENCE, whole).await;
+            waited.map_err(|_| StoreError::Unknown(format!("no answer after {PATIENCE:?}")))?
+        };
         errand.open = false;
         fate
     }

@@ -1,6 +1,7 @@
 //! Calls of which every byte is the test's own.
 
 use std::net::SocketAddr;
+use std::time::Duration;
 
 use prost::bytes::{Buf, BufMut, Bytes};
 use tonic::codec::{Codec, DecodeBuf, Decoder, EncodeBuf, Encoder};
@@ -77,6 +78,20 @@ impl Line {
         self.client.ready().await.map_err(|error| Status::unavailable(error.to_string()))?;
         let path = http::uri::PathAndQuery::from_static(path);
         Ok(self.client.unary(self.request(message), path, Verbatim).await?.into_inner())
+    }
+
+    /// As [`Line::answer`], for a caller who does not wait longer than this.
+    pub async fn answer_within(
+        &mut self,
+        path: &'static str,
+        message: Vec<u8>,
+        deadline: Duration,
+    ) -> Result<Bytes, Status> {
+        self.client.ready().await.map_err(|error| Status::unavailable(error.to_string()))?;
+        let mut request = self.request(message);
+        request.set_timeout(deadline);
+        let path = http::uri::PathAndQuery::from_static(path);
+        Ok(self.client.unary(request, path, Verbatim).await?.into_inner())
     }
 
     /// The first message of what comes back, if the call is not refused.

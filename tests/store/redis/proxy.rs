@@ -1,6 +1,6 @@
 //! A proxy between the store and a server that loses answers, loses requests, falls silent, or falsifies what is said.
 
-use std::sync::atomic::{AtomicBool, AtomicU8, AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU8, AtomicU64, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
@@ -45,6 +45,8 @@ pub struct Proxy {
 struct Shared {
     to: u16,
     mood: AtomicU8,
+    /// Answers come so many ms late.
+    late: AtomicU64,
     cuts: AtomicUsize,
     /// How many requests that contain the marked bytes were passed on.
     marked: AtomicUsize,
@@ -69,6 +71,7 @@ impl Proxy {
         let shared = Arc::new(Shared {
             to: server.port,
             mood: AtomicU8::new(Mood::Honest as u8),
+            late: AtomicU64::new(0),
             cuts: AtomicUsize::new(0),
             marked: AtomicUsize::new(0),
             mark: Mutex::default(),
@@ -91,6 +94,12 @@ impl Proxy {
     pub fn be(&self, mood: Mood) {
         self.shared.mood.store(mood as u8, Ordering::SeqCst);
         self.shared.changed.notify_waiters();
+    }
+
+    /// Has all answers come late from now on.
+    #[allow(dead_code, reason = "the program's tests need it, the store's do not")]
+    pub fn delay(&self, by: Duration) {
+        self.shared.late.store(by.as_millis().try_into().expect("a short time"), Ordering::SeqCst);
     }
 
     /// How many connections it has cut.
@@ -227,6 +236,7 @@ async fn answers(mut from: OwnedReadHalf, mut to: OwnedWriteHalf, shared: &Share
             shared.cuts.fetch_add(1, Ordering::SeqCst);
             return;
         }
+        tokio::time::sleep(Duration::from_millis(shared.late.load(Ordering::SeqCst))).await;
         loop {
             let changed = shared.changed.notified();
             if !shared.is(Mood::Silent) {
