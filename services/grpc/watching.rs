@@ -113,9 +113,9 @@ impl Watched {
                 self.reach(state.version);
                 self.of(Content::Snapshot(Box::new(table::table(self.key.table, &state, &self.viewer))))
             }
-            Message::Commit { version, events, table: after } => {
+            Message::Commit { version, at, events, table: after } => {
                 self.reach(version);
-                self.of(Content::Update(event::update(&events, &after, &self.viewer)))
+                self.of(Content::Update(event::update(&events, at, &after, &self.viewer)))
             }
             Message::Compacted(state) => {
                 // Its sequence is the one asked for: a reader who is cut off before the snapshot asks again for that.

@@ -78,6 +78,11 @@ async fn a_stream_goes_on_where_another_one_ended() {
     caller.pause(&table).await;
     let last = caller.prefer(&table, "ann").await;
     live.until(last).await;
+    let timed = |message: &v1::TableMessage| match &message.content {
+        Some(Content::Update(update)) => update.time.is_some(),
+        _ => true,
+    };
+    assert!(live.seen.iter().all(timed), "each commit has its time, a preference too");
     let first = live.seen[0].sequence;
     for after in [first, first + 1, last - 2, last - 1] {
         let mut resumed = caller.watch_after(&table, "ann", Some(after)).await;

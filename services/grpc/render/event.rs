@@ -9,13 +9,13 @@ use super::{amount, cards, config, duration, hand, number, numbers, settlement, 
 use crate::pb::v1;
 use crate::pb::v1::table_event::Event as Kind;
 
-/// One commit: its events for these eyes, and the turn that is open after it.
-pub fn update(events: &[Event], after: &Table, viewer: &Viewer) -> v1::Update {
+/// One commit: its events for these eyes, and the turn that is open after it. `at` is its time where no event tells one.
+pub fn update(events: &[Event], at: Option<Millis>, after: &Table, viewer: &Viewer) -> v1::Update {
     let told = events.iter().filter_map(|event| kind(view::event(event, viewer), after));
     v1::Update {
         events: told.map(|kind| v1::TableEvent { event: Some(kind) }).collect(),
         turn: view::turn(after).map(|open| hand::turn(after.hands, &open)),
-        time: events.iter().filter_map(time).max().map(timestamp),
+        time: events.iter().filter_map(time).max().or(at).map(timestamp),
     }
 }
 

@@ -80,7 +80,7 @@ fn r4_4_a_player_sees_his_own_cards_and_a_spectator_none() {
         let seen = |viewer: &Viewer| {
             let hand = table::table(id(), &table, viewer).hand.unwrap();
             let in_view: Vec<usize> = hand.seats.iter().map(|s| s.cards.len()).collect();
-            let update = event::update(&events, &table, viewer);
+            let update = event::update(&events, None, &table, viewer);
             let told: Vec<usize> = update
                 .events
                 .iter()
@@ -105,7 +105,7 @@ fn r4_4_a_player_sees_his_own_cards_and_a_spectator_none() {
 #[test]
 fn an_update_has_the_open_turn_and_what_is_legal_in_it() {
     let (table, events) = dealt(v1::Game::TexasHoldem);
-    let update = event::update(&events, &table, &Viewer::Spectator);
+    let update = event::update(&events, None, &table, &Viewer::Spectator);
     let turn = update.turn.unwrap();
     assert_eq!((turn.hand_number, turn.number), (1, 1));
     assert_eq!(turn.seats.len(), 1);

@@ -122,6 +122,7 @@ impl EmbeddedStore {
     }
 
     fn prepare(&self, commit: Commit) -> Result<Prepared, StoreError> {
+        let at = commit.time(self.clock.now());
         let Commit { key, expected, token, table, events, request, settlements, due, not_before, stamped } =
             commit;
         let codec = &self.reader.codec;
@@ -133,7 +134,7 @@ impl EmbeddedStore {
         Ok(Prepared {
             expected,
             record: codec.write_table(&key, &table)?,
-            entry: codec.write_entry(&key, expected, token, self.clock.now(), table.hands, &events)?,
+            entry: codec.write_entry(&key, expected, token, at, table.hands, &events)?,
             request: request.transpose()?,
             settlements: settlements.collect::<Result<_, _>>()?,
             due,

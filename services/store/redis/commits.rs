@@ -30,7 +30,7 @@ impl RedisStore {
             &commit.key,
             commit.expected,
             commit.token,
-            sent,
+            commit.time(sent),
             commit.table.hands,
             &commit.events,
         )?;

@@ -253,7 +253,8 @@ impl Core {
         let (token, previous, table) = (commit.token, commit.expected, &commit.table);
         self.recent.put(&commit.key, Stored { token, table: Arc::clone(table) }, era);
         let events = || commit.events.clone().into();
-        let step = || Published { token, previous, events: events(), table: Arc::clone(table) };
+        let at = (commit.stamped > Millis::ZERO).then_some(commit.stamped);
+        let step = || Published { token, previous, at, events: events(), table: Arc::clone(table) };
         self.feed.publish(&commit.key, step);
         if let Some(at) = commit.due {
             self.alarm.ring_for(at);

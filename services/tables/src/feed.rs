@@ -6,6 +6,7 @@
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
+use rules::Millis;
 use rules::event::Event;
 use rules::table::Table;
 use tokio::sync::broadcast;
@@ -37,6 +38,8 @@ pub struct Published {
     pub token: Token,
     /// The step that it follows; `None` if it opened the table.
     pub previous: Option<Token>,
+    /// When it happened, as far as the commit tells.
+    pub at: Option<Millis>,
     /// What happened.
     pub events: Arc<[Event]>,
     /// The state after it.

@@ -77,11 +77,11 @@ impl Core {
     }
 
     fn pass_on(&self, key: &TableKey, entry: Entry, table: Arc<Table>) {
-        let Entry { token, previous, events, .. } = entry;
+        let Entry { token, previous, at, events, .. } = entry;
         // Of what was pushed it is not known when: it is looked at again when the table is read next.
         self.recent.put(key, Stored { token, table: Arc::clone(&table) }, UNSURE);
         self.ring(&table);
-        self.feed.publish(key, || Published { token, previous, events, table });
+        self.feed.publish(key, || Published { token, previous, at, events, table });
     }
 
     fn point_to(&self, key: &TableKey, stored: Option<Stored>) {

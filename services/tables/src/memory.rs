@@ -249,8 +249,9 @@ impl State {
     }
 
     fn apply(&mut self, commit: Commit, now: Millis, history: usize) {
+        let at = Some(commit.time(now));
         let Commit { key, expected: previous, token, table, events, request, settlements, due, .. } = commit;
-        let entry = Entry { version: token.version, token, previous, at: Some(now), events: events.into() };
+        let entry = Entry { version: token.version, token, previous, at, events: events.into() };
         let stored = Stored { token, table };
         let mut row = self.tables.remove(&key).unwrap_or_else(|| Row::new(stored.clone()));
         if let Some(old) = row.due.take() {

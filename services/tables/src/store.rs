@@ -85,6 +85,14 @@ pub struct Commit {
     pub stamped: Millis,
 }
 
+impl Commit {
+    /// When it happened, for those who read it later: its stamp, or the store's time if it has none.
+    #[must_use]
+    pub fn time(&self, now: Millis) -> Millis {
+        if self.stamped == Millis::ZERO { now } else { self.stamped }
+    }
+}
+
 /// What became of a commit. The checks come in this order: request record, token, time.
 #[derive(Clone, Debug)]
 pub enum Outcome {
@@ -126,7 +134,7 @@ pub struct Entry {
     pub token: Token,
     /// The commit that it follows; `None` if it opened the table.
     pub previous: Option<Token>,
-    /// When the store took it in, by its own clock, ms since the epoch; `None` in records of the first format.
+    /// When it happened ([`Commit::time`]), ms since the epoch; `None` in records of the first format.
     pub at: Option<Millis>,
     /// What happened.
     pub events: Arc<[Event]>,

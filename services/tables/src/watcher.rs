@@ -3,6 +3,7 @@
 use std::collections::VecDeque;
 use std::sync::Arc;
 
+use rules::Millis;
 use rules::event::Event;
 use rules::table::{Life, Table};
 use tokio::sync::broadcast::error::RecvError;
@@ -30,6 +31,8 @@ pub enum Message {
     Commit {
         /// The table's version after it: one more than that of the message before, or further if history was lost.
         version: u64,
+        /// When it happened, as far as the commit tells; its events may tell it too.
+        at: Option<Millis>,
         /// What happened.
         events: Arc<[Event]>,
         /// The state after it.
@@ -180,7 +183,7 @@ impl Watcher {
     fn take(&mut self, told: &Told) {
         match told {
             Told::Step(step) if self.last.is_before(step.token.version, step.previous) => {
-                self.tell(step.token, Arc::clone(&step.events), Arc::clone(&step.table));
+                self.tell(step.token, step.at, Arc::clone(&step.events), Arc::clone(&step.table));
             }
             Told::Step(step) => self.take_newer(step.token.version),
             Told::Newer(version) => self.take_newer(*version),
@@ -207,10 +210,10 @@ impl Watcher {
         let next = self.page.pop_front().filter(|entry| self.last.is_before(entry.version, entry.previous));
         let folded = next.and_then(|entry| {
             let table = fold(self.last.table.as_deref().cloned(), &entry)?;
-            Some((entry.token, entry.events, table))
+            Some((entry.token, entry.at, entry.events, table))
         });
         match folded {
-            Some((token, events, table)) => self.tell(token, events, Arc::new(table)),
+            Some((token, at, events, table)) => self.tell(token, at, events, Arc::new(table)),
             None => self.compact().await,
         }
     }
@@ -243,9 +246,9 @@ impl Watcher {
         Ok(stored)
     }
 
-    fn tell(&mut self, token: Token, events: Arc<[Event]>, table: Arc<Table>) {
+    fn tell(&mut self, token: Token, at: Option<Millis>, events: Arc<[Event]>, table: Arc<Table>) {
         self.last = Last { version: token.version, token: Some(token), table: Some(Arc::clone(&table)) };
-        self.ready = Some(Message::Commit { version: token.version, events, table });
+        self.ready = Some(Message::Commit { version: token.version, at, events, table });
         self.end_if_closed();
     }
 

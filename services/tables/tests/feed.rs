@@ -37,7 +37,7 @@ type Step = (u64, Arc<[Event]>, Arc<Table>);
 /// The commits among the messages, which have to be nothing else.
 fn commits(messages: Vec<Message>) -> Vec<Step> {
     let commit = |message| match message {
-        Message::Commit { version, events, table } => (version, events, table),
+        Message::Commit { version, events, table, .. } => (version, events, table),
         other => panic!("not a commit: {other:?}"),
     };
     messages.into_iter().map(commit).collect()

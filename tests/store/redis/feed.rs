@@ -47,7 +47,7 @@ async fn told(watcher: &mut Watcher) -> (u64, bool) {
     let message = timeout(Duration::from_secs(6), watcher.next()).await.expect("the watcher is told");
     match message.expect("the stream goes on") {
         Message::Snapshot(table) => (table.version, true),
-        Message::Commit { version, table, events } => {
+        Message::Commit { version, table, events, .. } => {
             assert!(table.version == version && !events.is_empty());
             (version, false)
         }
