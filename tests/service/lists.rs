@@ -3,7 +3,7 @@
 use fulcrum::pb::v1;
 use tonic::Code;
 
-use super::harness::{Caller, House, double, reason, texas};
+use super::harness::{Caller, House, Setup, double, reason, texas};
 
 async fn pages(caller: &mut Caller, mut request: v1::ListTablesRequest) -> Vec<Vec<String>> {
     let mut pages = Vec::new();
@@ -122,5 +122,48 @@ async fn records_are_found_by_table_player_and_hand() {
     assert_eq!(count(&table, "", 1).await, 1);
     assert_eq!(count(&table, "dan", 1).await, 0);
     assert_eq!(count(&other, "", 0).await, 2);
+    house.close().await;
+}
+
+/// More records at the table than the store looks at for one page, none of them bob's.
+async fn crowd_the_book(house: &House, table: &str) {
+    let (operator, store) = (tables::OperatorId::new("dev").expect("a name"), house.tables.store());
+    let key = tables::TableKey { operator, table: tables::TableId(table.parse().expect("an id")) };
+    let before = store.load(&key).await.expect("it answers").expect("the table");
+    let records =
+        store.settlements(&key.operator, &Default::default(), None, 1).await.expect("it answers").records;
+    let another = |number| tables::Settlement { id: uuid::Uuid::from_u128(number), ..records[0].1.clone() };
+    let ann = rules::PlayerId::new("ann").expect("a name");
+    let ask = rules::Ask::Prefer { player: ann, straddle: false, always_show: true };
+    let at = store.now().await.expect("it answers");
+    let (events, after) = before.table.step(&rules::Command { at, ask }).expect("a wish");
+    let commit = tables::Commit {
+        key,
+        expected: Some(before.token),
+        token: tables::Token { version: after.version, nonce: 1 },
+        due: after.due().map(|(at, _)| at),
+        table: std::sync::Arc::new(after),
+        events,
+        request: None,
+        settlements: (1..=tables::settlement::LOOKED_AT as u128).map(another).collect(),
+        not_before: None,
+        stamped: at,
+    };
+    assert!(matches!(store.commit(commit).await, Ok(tables::Outcome::Committed { .. })));
+}
+
+#[tokio::test]
+async fn a_page_without_a_record_is_not_the_last() {
+    let house = House::with(Setup { clocks: false, ..Setup::default() }).await;
+    let mut caller = house.caller().await;
+    let table = caller.table_of(texas(), &["ann"]).await;
+    crowd_the_book(&house, &table).await;
+    caller.table_of(texas(), &["bob"]).await;
+    let mut request = v1::ListSettlementsRequest { player_id: "bob".into(), ..Default::default() };
+    let first = caller.settlements.list_settlements(request.clone()).await.expect("a page").into_inner();
+    assert!(first.settlements.is_empty() && !first.next_page_token.is_empty(), "{first:?}");
+    request.page_token = first.next_page_token;
+    let second = caller.settlements.list_settlements(request).await.expect("a page").into_inner();
+    assert_eq!((second.settlements.len(), second.next_page_token.as_str()), (1, ""));
     house.close().await;
 }

@@ -13,7 +13,7 @@ use uuid::Uuid;
 use crate::dealer::entropy;
 use crate::ids::{OperatorId, RequestId, TableId, TableKey};
 use crate::resume::ResumeKey;
-use crate::settlement::{Settlement, SettlementFilter, SettlementPage, SettlementPosition};
+use crate::settlement::{LOOKED_AT, Settlement, SettlementFilter, SettlementPage, SettlementPosition};
 use crate::store::{
     AHEAD, Commit, Entry, History, Outage, Outcome, REQUEST_RETENTION, RequestRecord, Store, StoreError,
     Stored, severed,
@@ -192,9 +192,11 @@ impl Store for MemoryStore {
         let first = after.map_or(0, |position| position.0.saturating_add(1));
         let skipped = usize::try_from(first).unwrap_or(usize::MAX);
         let rest = (first..).map(SettlementPosition).zip(book.records.iter().skip(skipped));
-        let wanted = rest.filter(|(_, settlement)| filter.matches(settlement));
-        let records = wanted.take(limit).map(|(at, settlement)| (at, settlement.clone())).collect();
-        Ok(SettlementPage { records, next: None })
+        let wanted = rest.take(LOOKED_AT).filter(|(_, settlement)| filter.matches(settlement));
+        let records: Vec<_> = wanted.take(limit).map(|(at, settlement)| (at, settlement.clone())).collect();
+        let more = records.len() < limit && book.records.len().saturating_sub(skipped) > LOOKED_AT;
+        let next = more.then(|| SettlementPosition(first.saturating_add(LOOKED_AT as u64 - 1)));
+        Ok(SettlementPage { records, next })
     }
 
     async fn heartbeat(&self, _now: Millis) -> Result<(), StoreError> {
