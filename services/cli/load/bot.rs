@@ -27,7 +27,7 @@ use crate::pb::v1::{
 /// How many cards a player of Double Hold'em can pick from.
 const CARDS: u32 = 3;
 /// A bot waits so long for the rest of its stream when all is over.
-const LAST_NEWS: Duration = Duration::from_secs(15);
+const LAST_NEWS: Duration = Duration::from_secs(60);
 
 /// Where a table of a run is.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -289,14 +289,42 @@ fn decided<T>(
             calls.meter.acked(called.took);
             record.acks.extend(ack(answer));
         }
-        Err(status) if says_undone(&status) => record.denied.push(denied),
+        Err(status) if says_undone(&status, called.in_doubt) => record.denied.push(denied),
         Err(_) => record.unknown += u64::from(called.in_doubt),
     }
     record
 }
 
-/// Refusals that say that the turn was not decided by this call, nor by the same one before.
-fn says_undone(status: &Status) -> bool {
+/// Refusals that say that the turn was not decided by this call, nor by the same one before. A clock that ran out says it
+/// of this call only: one before, which came in time, may still be on its way.
+fn says_undone(status: &Status, in_doubt: bool) -> bool {
     use ErrorReason::{ClockRanOut, IllegalAction, IllegalAmount, NotYourTurn, TurnPassed};
-    matches!(reason(status), Some(TurnPassed | ClockRanOut | NotYourTurn | IllegalAction | IllegalAmount))
+    match reason(status) {
+        Some(TurnPassed | NotYourTurn | IllegalAction | IllegalAmount) => true,
+        Some(ClockRanOut) => !in_doubt,
+        _ => false,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use tonic::Code;
+    use tonic_types::{ErrorDetails, StatusExt};
+
+    #[test]
+    fn only_a_refusal_that_speaks_for_all_tries_is_held_against_the_log() {
+        let refused = |reason: &str| {
+            let details = ErrorDetails::with_error_info(reason, "fulcrum", []);
+            Status::with_error_details(Code::FailedPrecondition, "no", details)
+        };
+        assert!(says_undone(&refused("TURN_PASSED"), true));
+        assert!(says_undone(&refused("CLOCK_RAN_OUT"), false));
+        assert!(!says_undone(&refused("CLOCK_RAN_OUT"), true));
+        assert!(
+            !says_undone(&refused("HAND_OVER"), false),
+            "the hand is over, with this decision or without"
+        );
+        assert!(!says_undone(&Status::unknown("broken pipe"), false));
+    }
 }

@@ -17,7 +17,7 @@ use crate::pb::v1::{StopScope, TableMessage};
 /// So many tables are watched on one stream.
 pub const TABLES: usize = 100;
 /// So long a stream may be behind when all is over.
-const LAST_NEWS: Duration = Duration::from_secs(15);
+const LAST_NEWS: Duration = Duration::from_secs(60);
 /// So long the logs may take to be read again.
 const READING: Duration = Duration::from_secs(120);
 

@@ -95,28 +95,33 @@ Examples:
   fulcrum load --address http://10.0.0.7:50051 --token \"$TOKEN\" --tables 200 --duration 5m --json load.json
       1,200 bots through a balancer, with a report for programs.
   fulcrum load --address http://10.0.0.7:50051 --address http://10.0.0.8:50051 --connections 16 --absent 5%
-      Two servers that share their tables: consecutive calls of a bot go to different ones. Every twentieth decision is
-      left to the clock.
+      Two servers that share their tables: consecutive calls of a bot go to different ones. Every twentieth
+      decision is left to the clock.
   fulcrum load --think 0ms --absent 0% --no-check
       As fast as the servers answer.
 
 What is checked, with nothing but the contract's messages:
-  - The sequences of each table's log have no gaps, and the log read at the end is the one that was told meanwhile.
-  - Each decision, pick, buy-in and payout that was acknowledged is in the log once, where the answer said and as it
-    said; what was refused is not there. A call without an answer is asked again, and counts as nothing if nobody knows.
-  - Chips: what was brought is on the table, paid out or raked, after every hand, and each hand pays what was put in.
+  - The sequences of each table's log have no gaps, and the log read at the end is the one that was told
+    meanwhile.
+  - Each decision, pick, buy-in and payout that was acknowledged is in the log once, where the answer said
+    and as it said; what was refused is not there. A call without an answer is asked again, and counts as
+    nothing if nobody knows.
+  - Chips: what was brought is on the table, paid out or raked, after every hand, and each hand pays what
+    was put in.
   - Each hand and movement has one settlement record, with the amounts of the log.
   - Each hand that began ended. No clock was applied before its time; how late they were is measured.
   - Each bot's own stream told it what everybody was told, and nobody else's cards.
 
-The log of each table is followed while it is played. Give the servers a --history that outlasts their outages (in
-Redis: ?history= in the URL), else what is trimmed counts as a gap; a history longer than the run lets it be read again
-from its beginning.
+The log of each table is followed while it is played. Give the servers a --history that outlasts their
+outages (in Redis: ?history= in the URL), else what is trimmed counts as a gap; a history longer than the
+run lets it be read again from its beginning.
 
-Calls that fail with UNAVAILABLE, RESOURCE_EXHAUSTED, DEADLINE_EXCEEDED or a broken connection are repeated at the next
-connection until they are answered. Only --duration or Ctrl-C end the playing; a second Ctrl-C ends all at once.
+Calls that fail with UNAVAILABLE, RESOURCE_EXHAUSTED, DEADLINE_EXCEEDED or a broken connection are repeated
+at the next connection until they are answered. Only --duration or Ctrl-C end the playing; a second Ctrl-C
+ends all at once.
 
-Exit codes: 0 all is right, 1 the check failed or could not be made (the tables then stay open, for a look), 2 bad usage.";
+Exit codes: 0 all is right, 1 the check failed or could not be made (the tables then stay open, for a look),
+2 bad usage.";
 
 fn at_least_one(text: &str) -> Result<usize, String> {
     match text.parse() {

@@ -29,6 +29,8 @@ use crate::cli::signals::Stop;
 const AT_ONCE: usize = 32;
 /// A table is quiet for so long at most, besides what bots think and clocks run.
 const QUIET: Duration = Duration::from_secs(5);
+const OPENING_SAID: &str = "ended while tables were being opened; those that are open stay open";
+const AT_ONCE_SAID: &str = "ended at once: players are still seated, and nothing was checked";
 /// The bits of a bot's seed that tell the places at a table apart.
 const PLACES: u32 = 8;
 
@@ -60,7 +62,7 @@ pub async fn run(args: &LoadArgs, stop: &mut Stop) -> Result<Report, Failure> {
     progress.say("opening tables");
     tokio::select! {
         begun = run.begin() => begun?,
-        () = stop.asked() => return Err(Failure::Failed("ended while tables were being opened".to_owned())),
+        () = stop.asked() => return Err(Failure::Failed(OPENING_SAID.to_owned())),
     }
     progress.say("");
     let begun = Instant::now();
@@ -76,7 +78,7 @@ pub async fn run(args: &LoadArgs, stop: &mut Stop) -> Result<Report, Failure> {
     let checked = tokio::select! {
         checked = run.end() => checked,
         Err(failure) = progress.run(), if ended.is_ok() => Err(failure),
-        () = stop.asked() => Err(Failure::Failed("ended at once: players are still seated, and nothing was checked".to_owned())),
+        () = stop.asked() => Err(Failure::Failed(AT_ONCE_SAID.to_owned())),
     };
     progress.finish();
     ended?;
