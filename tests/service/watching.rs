@@ -158,6 +158,16 @@ async fn a_resume_token_that_is_none_is_refused_by_its_field() {
         let details = status.get_details_bad_request().expect("fields");
         assert_eq!(details.field_violations[0].field, "resume_token");
     }
+    // Nor may a place be named in two ways.
+    let own = caller.watch(&table, "").await.next().await.expect("a snapshot").resume_token;
+    let both = v1::WatchTableRequest {
+        table_id: table.clone(),
+        after_sequence: Some(1),
+        resume_token: own,
+        ..Default::default()
+    };
+    let status = in_time(caller.tables.watch_table(both)).await.expect_err("refused");
+    assert_eq!(status.get_details_bad_request().expect("fields").field_violations[0].field, "resume_token");
     house.close().await;
 }
 

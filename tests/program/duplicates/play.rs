@@ -207,7 +207,7 @@ impl Play {
             let request = self.act(&turn, &player, v1::Action::Raise, 1);
             self.twins.send(&request).await.expect_err("one is no raise");
         }
-        let (action, to) = self.action(&turn.legal.clone().expect("one is asked"));
+        let (action, to) = self.action(&turn.legal.expect("one is asked"));
         let request = self.act(&turn, &player, action, to);
         self.twins.send(&request).await.expect("a legal action");
     }

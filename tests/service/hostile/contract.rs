@@ -111,13 +111,20 @@ fn put_here(message: &mut DynamicMessage, field: &FieldDescriptor, what: Put) {
             let first = list[0].clone();
             return *list = vec![first; times];
         }
-        Put::Text(text) => Value::String(text.to_owned()),
-        Put::Long(length) => Value::String("x".repeat(length)),
+        Put::Text(text) => self::text(&field.kind(), text.to_owned()),
+        Put::Long(length) => self::text(&field.kind(), "x".repeat(length)),
         Put::Number(number) => self::number(&field.kind(), number),
         Put::Time(seconds, nanos) => duration(field, seconds, nanos),
     };
     let value = if field.is_list() { Value::List(vec![value]) } else { value };
     message.set_field(field, value);
+}
+
+fn text(kind: &Kind, text: String) -> Value {
+    match kind {
+        Kind::Bytes => Value::Bytes(text.into_bytes().into()),
+        _ => Value::String(text),
+    }
 }
 
 fn number(kind: &Kind, number: i128) -> Value {

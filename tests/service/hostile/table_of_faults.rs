@@ -49,6 +49,7 @@ const NO_ID: &[Put] = &[
 const NO_NAME: &[Put] = &[Text("a b"), Text("ä"), Text("a\u{0}"), Long(65), Long(100_000)];
 const NO_TEXT: &[Put] = &[Text("a\u{7}b"), Text("a\nb"), Long(201), Long(100_000)];
 const NO_VALUE: &[Put] = &[Number(99), Number(-1), Number(i32::MIN as i128)];
+const NO_TOKEN: &[Put] = &[Text("x"), Long(47), Long(48), Long(49), Long(100_000)];
 const NOTHING: &[Put] = &[Gone];
 const BELOW: &[Put] = &[Number(-1), Number(i64::MIN as i128), Number(MOST + 1)];
 const NO_TIME: &[Put] =
@@ -79,6 +80,8 @@ pub const FAULTS: &[Fault] = &[
     invalid("*", "viewer.player_id", NO_NAME),
     invalid("*", "viewer.player_id", &[Text("")]),
     Fault { named: Some("tables[0].table_id"), ..invalid("*", "tables.table_id", NO_ID) },
+    invalid("*", "resume_token", NO_TOKEN),
+    Fault { named: Some("tables[0].resume_token"), ..invalid("*", "tables.resume_token", NO_TOKEN) },
     invalid("*", "tables", &[Gone, Times(501), Times(5_000)]),
     Fault { named: Some("tables[1].table_id"), ..invalid("*", "tables", &[Times(2)]) },
     invalid("*-ListSettlements", "hand_number", NOTHING),
