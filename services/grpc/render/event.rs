@@ -234,8 +234,9 @@ fn of_hand(event: &Event, after: &Table) -> Option<Kind> {
             Kind::HandSettled(v1::HandSettled { hand: Some(settlement::hand(result)) })
         }
         Event::HandVoided { reason, refunds, .. } => Kind::HandVoided(v1::HandVoided {
-            // Only a running hand can be voided (rules 10.1), and that is the last one that began.
-            hand_number: after.hands,
+            // Only a running hand can be voided (rules 10.1), and it stays until the next is dealt. How many began is another
+            // number where history was lost with it.
+            hand_number: after.hand.as_ref().map_or(after.hands, |hand| hand.number),
             reason: reason.clone(),
             refunds: settlement::seat_amounts(refunds),
         }),

@@ -138,3 +138,21 @@ fn an_answer_names_the_record_that_its_commit_makes() {
     assert_eq!(answer.settlement_id, records[0].id.to_string());
     assert_eq!((answer.seat, answer.session, answer.sequence), (1, 1, 2));
 }
+
+#[test]
+fn a_hand_that_is_void_because_history_was_lost_keeps_its_number() {
+    let (mut table, _) = dealt(v1::Game::TexasHoldem);
+    let at = table.running_hand().unwrap().prompt.unwrap().at.0;
+    let seen = rules::lost::Seen { version: table.version + 3, hands: 2, sessions: 4 };
+    let last = table.version;
+    let events = ask(&mut table, at, Ask::LoseHistory { seen });
+    let told = event::update(&events, None, &table, &Viewer::Spectator);
+    let kinds: Vec<Kind> = told.events.into_iter().filter_map(|event| event.event).collect();
+    let voided = kinds.iter().find_map(|kind| match kind {
+        Kind::HandVoided(voided) => Some(voided.hand_number),
+        _ => None,
+    });
+    assert_eq!(voided, Some(1));
+    let lost = v1::HistoryLost { last_sequence: last, until_sequence: (1 << 20) - 1 };
+    assert!(kinds.contains(&Kind::HistoryLost(lost)), "{kinds:?}");
+}
