@@ -1,8 +1,12 @@
 //! A cluster of three primaries: one dies and its replica takes over, or slots move between them.
 
-use super::stage::{Stage, wait};
+use std::thread::sleep;
+use std::time::{Duration, Instant};
+
+use super::sentinel::is_primary;
+use super::stage::Stage;
 use super::{Fault, Promise};
-use crate::servers::{Installation, migrate, slots_in_use};
+use crate::servers::{Installation, migrate, slots_in_use, until};
 
 pub const FAULTS: [Fault; 2] = [
     Fault {
@@ -25,16 +29,22 @@ pub const FAULTS: [Fault; 2] = [
     },
 ];
 
-fn kill(stage: &mut Stage) {
-    stage.redis.servers[0].kill();
-    wait(6);
-    stage.redis.servers[0].restart();
+fn kill(stage: &mut Stage) -> Option<Duration> {
+    let servers = &mut stage.redis.servers;
+    let died = Instant::now();
+    servers[0].kill();
+    until("its replica takes over", || is_primary(&servers[3]));
+    let away = died.elapsed();
+    sleep(Duration::from_secs(6).saturating_sub(away));
+    servers[0].restart();
+    Some(away)
 }
 
-fn move_slots(stage: &mut Stage) {
+fn move_slots(stage: &mut Stage) -> Option<Duration> {
     let servers = &stage.redis.servers;
     for slot in slots_in_use(&servers[0]) {
         stage.load.must_run();
         migrate(servers, slot, 0, 2);
     }
+    None
 }

@@ -38,8 +38,8 @@ struct Fault {
     redis: fn() -> Installation,
     /// Whether the first server reaches Redis through a proxy.
     proxied: bool,
-    /// Makes it happen, and ends it.
-    strike: fn(&mut Stage),
+    /// Makes it happen, and ends it; says how long Redis did not answer, if all of it did not.
+    strike: fn(&mut Stage) -> Option<Duration>,
     promise: Promise,
 }
 
@@ -97,12 +97,12 @@ fn run(fault: &Fault, size: &Size, before: Duration, runtime: &Runtime, seed: u6
     stage.load.until_acked(1);
     std::thread::sleep(before);
     let struck = stage::now();
-    (fault.strike)(&mut stage);
+    let away = (fault.strike)(&mut stage);
     stage.load.must_run();
     let begun = struck - before.as_millis() as u64;
     let (finished, mut wrong) = stage.end();
     let (before, after) = ((begun, struck), (struck, begun + size.seconds * 1000));
-    let row = Row::of(fault, &finished, before, after);
+    let row = Row::of(fault, away, &finished, (before, after));
     wrong.extend(judge(fault, &finished, &row, after));
     (row, wrong)
 }

@@ -1,5 +1,7 @@
 //! One Redis server: it dies, stands still, or one of ours is cut off from it.
 
+use std::time::{Duration, Instant};
+
 use super::stage::{Stage, wait};
 use super::{Fault, Promise};
 use crate::proxy::Mood;
@@ -57,32 +59,39 @@ fn with_fsync() -> Installation {
     Installation::of(Server::with(&["--appendonly", "yes", "--appendfsync", "always"]))
 }
 
-fn kill(stage: &mut Stage) {
+fn kill(stage: &mut Stage) -> Option<Duration> {
     let redis = &mut stage.redis.servers[0];
+    let died = Instant::now();
     redis.kill();
     wait(1);
     redis.restart();
+    Some(died.elapsed())
 }
 
-fn lose_a_second(stage: &mut Stage) {
+fn lose_a_second(stage: &mut Stage) -> Option<Duration> {
     let redis = &mut stage.redis.servers[0];
     let disk = redis.copy_disk();
     wait(1);
+    let died = Instant::now();
     redis.kill();
     redis.restore_disk(&disk);
     redis.restart();
+    Some(died.elapsed())
 }
 
-fn stop(stage: &mut Stage) {
+fn stop(stage: &mut Stage) -> Option<Duration> {
     let redis = &stage.redis.servers[0];
+    let stopped = Instant::now();
     redis.signal("-STOP");
     wait(10);
     redis.signal("-CONT");
+    Some(stopped.elapsed())
 }
 
-fn cut(stage: &mut Stage) {
+fn cut(stage: &mut Stage) -> Option<Duration> {
     let proxy = stage.proxy.as_ref().expect("the first server has one");
     proxy.be(Mood::Closed);
     wait(10);
     proxy.be(Mood::Honest);
+    None
 }

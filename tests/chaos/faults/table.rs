@@ -1,6 +1,7 @@
 //! The table of faults.
 
 use std::fmt::Write;
+use std::time::Duration;
 
 use super::{Fault, PAUSE};
 use crate::arguments::Size;
@@ -18,6 +19,8 @@ pub struct Row {
     lost: u64,
     voided: u64,
     histories: u64,
+    /// How long Redis did not answer, ms, if all of it did not.
+    away: Option<u64>,
     /// ms from the fault to the first acknowledged action after the longest pause, if there was a pause.
     pub stood: Option<u64>,
     /// ms from the fault until play was as before, if it was within the run.
@@ -27,7 +30,12 @@ pub struct Row {
 
 impl Row {
     /// From the run, and the stretches of play before and after the fault.
-    pub fn of(fault: &Fault, finished: &Finished, before: Span, after: Span) -> Row {
+    pub fn of(
+        fault: &Fault,
+        away: Option<Duration>,
+        finished: &Finished,
+        (before, after): (Span, Span),
+    ) -> Row {
         let Finished { report, timeline, .. } = finished;
         let pause = timeline.longest_pause(after);
         let stood = (pause.1 - pause.0 > PAUSE).then(|| pause.1 - after.0);
@@ -42,6 +50,7 @@ impl Row {
             lost: report.lost,
             voided: report.hands_voided,
             histories: report.histories_lost,
+            away: away.map(|away| away.as_millis() as u64),
             stood,
             as_before: as_before.map(|at| at - after.0),
             seen: if seen.is_empty() { "nothing".to_owned() } else { seen.join(", ") },
@@ -51,15 +60,20 @@ impl Row {
     /// In one line, for whoever watches.
     pub fn line(&self) -> String {
         format!(
-            "{} acknowledged, {} lost, {} voided, {} histories lost, went on after {}, as before after {}; {}",
+            "{} acknowledged, {} lost, {} voided, {} histories lost, Redis away {}, went on after {}, as before after {}; {}",
             self.acked,
             self.lost,
             self.voided,
             self.histories,
+            self.was_away(),
             self.went_on(),
             self.was_as_before(),
             self.seen
         )
+    }
+
+    fn was_away(&self) -> String {
+        self.away.map_or_else(|| "no".to_owned(), seconds)
     }
 
     fn went_on(&self) -> String {
@@ -89,13 +103,14 @@ const COLUMNS: &str = "\
 - **acknowledged**: actions and picks that were answered with success in the whole run; **lost**: those of them that are
   not in the history afterwards. `fulcrum load` reads every table's history at the end and compares.
 - **voided**: hands that were voided; **histories lost**: tables that noticed that Redis had lost commits of theirs.
-- **went on after**: from the fault to the first acknowledged action after the longest pause, over all tables; pauses up
+- **Redis away**: from the fault until Redis, or the part of it that was struck, took commits again: a fail-over is its own
+  work. **went on after**: from the fault to the first acknowledged action after the longest pause, over all tables; pauses up
   to half a second are none. **as before after**: from the fault until, for a second, 80 % of the actions a second of
   before were acknowledged again.
 - **what callers saw**: failed calls by their reason. Each was repeated until it had its answer.
 
-| fault | durability | acknowledged | lost | voided | histories lost | went on after | as before after | what callers saw |
-| --- | --- | --- | --- | --- | --- | --- | --- | --- |
+| fault | durability | acknowledged | lost | voided | histories lost | Redis away | went on after | as before after | what callers saw |
+| --- | --- | --- | --- | --- | --- | --- | --- | --- | --- |
 ";
 
 /// The page.
@@ -112,10 +127,10 @@ pub fn write(rows: &[Row], size: &Size, seed: u64) -> String {
     text.push_str(COLUMNS);
     for row in rows {
         let Row { told, durability, acked, lost, voided, histories, seen, .. } = row;
-        let (went_on, as_before) = (row.went_on(), row.was_as_before());
+        let (away, went_on, as_before) = (row.was_away(), row.went_on(), row.was_as_before());
         let _ = writeln!(
             text,
-            "| {told} | `{durability}` | {acked} | {lost} | {voided} | {histories} | {went_on} | {as_before} | {seen} |"
+            "| {told} | `{durability}` | {acked} | {lost} | {voided} | {histories} | {away} | {went_on} | {as_before} | {seen} |"
         );
     }
     text
