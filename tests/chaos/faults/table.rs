@@ -107,7 +107,8 @@ const COLUMNS: &str = "\
   work. **went on after**: from the fault to the first acknowledged action after the longest pause, over all tables; pauses up
   to half a second are none. **as before after**: from the fault until, for a second, 80 % of the actions a second of
   before were acknowledged again.
-- **what callers saw**: failed calls by their reason. Each was repeated until it had its answer.
+- **what callers saw**: calls that were not done, by their reason. UNAVAILABLE was repeated until there was an answer.
+  TURN_PASSED and HAND_OVER are answers: a clock had decided meanwhile, or the hand was void.
 
 | fault | durability | acknowledged | lost | voided | histories lost | Redis away | went on after | as before after | what callers saw |
 | --- | --- | --- | --- | --- | --- | --- | --- | --- | --- |
