@@ -101,13 +101,14 @@ impl Link {
         })
     }
 
-    /// How many connections were made.
+    /// How many connections for tables were made.
     pub(super) fn made(&self) -> u64 {
         self.made.load(Ordering::Acquire)
     }
 
     /// A connection to a server that has tables.
     pub(super) async fn connect(&self, to: &Endpoint) -> Result<Live, Fault> {
+        self.count();
         self.open(to, &self.login, self.response_time, None).await
     }
 
@@ -117,7 +118,18 @@ impl Link {
         to: &Endpoint,
         response_time: Duration,
     ) -> Result<Live, Fault> {
+        self.count();
         self.open(to, &self.login, response_time, None).await
+    }
+
+    /// A connection to see what a server says of itself and the others.
+    pub(super) async fn connect_to_look(&self, to: &Endpoint) -> Result<Live, Fault> {
+        self.open(to, &self.login, self.response_time, None).await
+    }
+
+    /// Before the first answer comes over it.
+    fn count(&self) {
+        self.made.fetch_add(1, Ordering::AcqRel);
     }
 
     /// A connection whose pushed messages go there; the last one tells of its end.
@@ -156,8 +168,6 @@ impl Link {
                 }
                 Ok::<(), ::redis::aio::SendError>(())
             });
-        // Before the first answer comes over it.
-        self.made.fetch_add(1, Ordering::AcqRel);
         let connection =
             client.get_multiplexed_async_connection_with_config(&config).await.map_err(failed)?;
         Ok(Live { connection, closed, answered: Arc::new(Mutex::new(Instant::now())), response_time })

@@ -1,6 +1,6 @@
 //! Which server is responsible for which shard, asked of the servers themselves.
 
-use std::collections::HashMap;
+use std::collections::{BTreeSet, HashMap};
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -89,38 +89,60 @@ async fn ask_sentinel(link: &Link, sentinel: &Endpoint, name: &str) -> Result<En
 
 /// What a server says that it is: `master` or `slave`.
 pub(super) async fn role(link: &Link, endpoint: &Endpoint) -> Result<String, Fault> {
-    let live = link.connect(endpoint).await?;
+    let live = link.connect_to_look(endpoint).await?;
     let answer = once(live, cmd("ROLE")).await?;
     let role = answer.as_sequence().and_then(|parts| text(parts.first()?));
     role.ok_or_else(|| Fault::Refused(format!("{endpoint} does not tell its role")))
 }
 
+/// The slots as most of the nodes tell them: one that is cut off from the others may be asked first, and believes what was
+/// so before. Whoever is silent is not waited for once more than half of them agree.
 async fn slots(seeds: &[Endpoint], link: &Arc<Link>, known: &[Endpoint]) -> Result<Vec<Range>, Fault> {
+    let nodes: BTreeSet<&Endpoint> = known.iter().chain(seeds).collect();
+    let mut asked = JoinSet::new();
+    for node in &nodes {
+        let (node, link) = ((*node).clone(), Arc::clone(link));
+        asked.spawn(async move {
+            let told = timeout(PATIENCE, ask_node(&link, &node)).await;
+            told.unwrap_or_else(|_| Err(Fault::Again(Remedy::Locate, format!("{node} does not answer"))))
+        });
+    }
     let mut fault = Fault::Again(Remedy::Locate, "no node of the cluster is known".to_owned());
-    let mut asked: Vec<&Endpoint> = Vec::new();
-    for endpoint in known.iter().chain(seeds) {
-        if asked.contains(&endpoint) {
-            continue;
-        }
-        asked.push(endpoint);
-        match timeout(PATIENCE, ask_node(link, endpoint)).await {
-            Ok(Ok(ranges)) if !ranges.is_empty() => return Ok(ranges),
-            Ok(Ok(_)) => fault = Fault::Again(Remedy::Locate, format!("{endpoint} knows no slots yet")),
-            Ok(Err(Fault::Refused(why))) => fault = Fault::Refused(format!("{endpoint}: {why}")),
-            Ok(Err(other)) => fault = other,
-            Err(_) => fault = Fault::Again(Remedy::Locate, format!("{endpoint} does not answer")),
+    let mut votes: Vec<(Vec<Range>, usize)> = Vec::new();
+    while let Some(Ok(answer)) = asked.join_next().await {
+        let ranges = match answer {
+            Ok(ranges) => ranges,
+            Err(why) => {
+                fault = why;
+                continue;
+            }
+        };
+        let place = votes.iter().position(|(other, _)| *other == ranges).unwrap_or_else(|| {
+            votes.push((ranges, 0));
+            votes.len() - 1
+        });
+        votes[place].1 += 1;
+        if votes[place].1 > nodes.len() / 2 {
+            return Ok(votes.swap_remove(place).0);
         }
     }
-    Err(fault)
+    // Of two views that as many have, the one that came first.
+    let most = votes.iter().map(|(_, count)| *count).max();
+    votes.into_iter().find(|(_, count)| Some(*count) == most).map(|(ranges, _)| ranges).ok_or(fault)
 }
 
 async fn ask_node(link: &Link, endpoint: &Endpoint) -> Result<Vec<Range>, Fault> {
-    let live = link.connect(endpoint).await?;
+    let live = link.connect_to_look(endpoint).await?;
     let mut command = cmd("CLUSTER");
     command.arg("SLOTS");
     let answer = once(live, command).await?;
-    ranges(&answer, endpoint)
-        .ok_or_else(|| Fault::Refused(format!("{endpoint} tells its slots in an unknown way")))
+    let mut ranges = ranges(&answer, endpoint)
+        .ok_or_else(|| Fault::Refused(format!("{endpoint} tells its slots in an unknown way")))?;
+    if ranges.is_empty() {
+        return Err(Fault::Again(Remedy::Locate, format!("{endpoint} knows no slots yet")));
+    }
+    ranges.sort_by_key(|range| range.first);
+    Ok(ranges)
 }
 
 /// Reads the answer to CLUSTER SLOTS. A node that does not know its own address says none, and is then the one asked.

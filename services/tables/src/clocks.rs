@@ -374,7 +374,8 @@ impl Clocks<'_> {
         let limit = AT_ONCE + self.busy.len() + self.resting.len();
         let calendar = store.due(now + HORIZON, limit).await?;
         let mut wake = now + HORIZON;
-        if calendar.is_empty() {
+        // Who looks again soon anyway need not know.
+        if calendar.is_empty() && store.poll().is_none() {
             let next = store.next_due().await?.unwrap_or(now + LONGEST_SLEEP);
             wake = next.clamp(now, now + LONGEST_SLEEP);
         }
