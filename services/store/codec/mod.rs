@@ -93,6 +93,11 @@ impl Codec {
         self.formats.follow(installed)
     }
 
+    /// Whether the format that it writes can tell that history was lost.
+    pub(super) fn can_tell_loss(&self) -> bool {
+        self.written_format().is_ok_and(|written| written >= format::LOSS)
+    }
+
     /// The keys.
     #[must_use]
     pub fn keys(&self) -> &Keyring {

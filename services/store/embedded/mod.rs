@@ -174,6 +174,10 @@ impl Store for EmbeddedStore {
         Ok(self.clock.now())
     }
 
+    fn can_tell_loss(&self) -> bool {
+        self.reader.codec.can_tell_loss()
+    }
+
     fn resume_keys(&self) -> &[ResumeKey] {
         self.reader.codec.keys().resume_keys()
     }

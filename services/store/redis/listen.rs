@@ -19,6 +19,7 @@ use super::config::Endpoint;
 use super::keys::{Place, Shard, channel_key};
 use super::link::Live;
 use super::route::{Home, Router};
+use super::script::split_state;
 use super::topology::text;
 use crate::store::Codec;
 
@@ -360,7 +361,7 @@ impl Task {
         futures_util::future::join_all(pings).await;
     }
 
-    /// Looks for tables that have gone on without our having heard of it.
+    /// Looks for tables that are elsewhere than we have heard: mostly they have gone on.
     async fn sweep(&mut self) {
         let Some(router) = self.router.upgrade() else {
             return;
@@ -375,7 +376,7 @@ impl Task {
         self.ping().await;
         let keys: Vec<TableKey> = self.shared.followed().keys().cloned().collect();
         let calls =
-            keys.iter().map(|key| (Shard::of(key, self.shards), vec![version(key, self.shards)])).collect();
+            keys.iter().map(|key| (Shard::of(key, self.shards), vec![token(key, self.shards)])).collect();
         let Ok(answers) = router.each(calls).await else {
             return;
         };
@@ -383,11 +384,11 @@ impl Task {
             let Some(Value::BulkString(bytes)) = answer.first() else {
                 continue;
             };
-            let Ok(present) = <[u8; 8]>::try_from(&bytes[..]).map(u64::from_be_bytes) else {
+            let Some((present, _)) = split_state(bytes) else {
                 continue;
             };
             if let Some(ear) = self.shared.ear(key)
-                && ear.told(key).is_some_and(|told| told < present)
+                && ear.told(key).is_some_and(|told| told != present)
             {
                 ear.hear(key, Heard::Missed);
             }
@@ -401,9 +402,9 @@ fn on_channel(command: &str, key: &TableKey, shards: u16) -> Cmd {
     command
 }
 
-/// The version at the beginning of a state's token.
-fn version(key: &TableKey, shards: u16) -> Cmd {
+/// The token at the beginning of a state.
+fn token(key: &TableKey, shards: u16) -> Cmd {
     let mut command = cmd("GETRANGE");
-    command.arg(Place::of(key, shards).state()).arg(0).arg(7);
+    command.arg(Place::of(key, shards).state()).arg(0).arg(15);
     command
 }

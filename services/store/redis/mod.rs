@@ -193,6 +193,10 @@ impl Store for RedisStore {
         self.router.era()
     }
 
+    fn can_tell_loss(&self) -> bool {
+        self.codec.can_tell_loss()
+    }
+
     fn resume_keys(&self) -> &[ResumeKey] {
         self.codec.keys().resume_keys()
     }

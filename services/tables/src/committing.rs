@@ -108,15 +108,22 @@ impl Core {
         };
         // What was known before the read has to be in the past of what is read.
         let (known, era) = (self.recent.known(key), self.store.era());
-        let Some(mut stored) = read().await? else {
-            self.recent.forget(key);
+        let mut found = read().await?;
+        if found.is_none() && known.is_some() {
+            self.store.find_again(key).await?;
+            found = read().await?;
+        }
+        let Some(mut stored) = found else {
+            if known.is_some() {
+                self.is_gone(key);
+            }
             return Ok(None);
         };
         if let Some(known) = known {
             if known.stored.token == stored.token {
                 // Ten thousand watchers of one table are to hold one copy of it.
                 stored = known.stored;
-            } else if self.has_lost(key, &known, era, &stored).await? {
+            } else if self.has_lost(key, &known, &stored).await? {
                 self.suspect(key, Reached::of(&known.stored)).await?;
                 let Some(anew) = read().await? else {
                     return Ok(None);
@@ -128,16 +135,16 @@ impl Core {
         Ok(Some(stored))
     }
 
-    /// Whether a state that was known is not in the past of the one that was read. In one era of the store only what
-    /// shows at once is looked at.
-    async fn has_lost(
-        &self,
-        key: &TableKey,
-        known: &Known,
-        era: u64,
-        stored: &Stored,
-    ) -> Result<bool, StoreError> {
-        if known.era == era && known.stored.token.version < stored.token.version {
+    /// A table that was there is not there any more: nothing is left that could be told of it.
+    pub(crate) fn is_gone(&self, key: &TableKey) {
+        tracing::error!(table = %key, "the store has lost a whole table");
+        self.recent.forget(key);
+    }
+
+    /// Whether a state that was known is not in the past of the one that was just read. In one era of the store only what
+    /// shows at once is looked at; the era is that after the read, since reading can begin a new one.
+    async fn has_lost(&self, key: &TableKey, known: &Known, stored: &Stored) -> Result<bool, StoreError> {
+        if known.era == self.store.era() && known.stored.token.version < stored.token.version {
             return Ok(false);
         }
         self.is_severed(key, known.stored.token, stored).await
@@ -208,7 +215,7 @@ impl Core {
             sleep(pause).await;
             pause *= 2;
         }
-        self.recent.forget(&commit.key);
+        // What is known of the table stays known: if the store comes back without it, that is how it shows.
         Err(StoreError::Unknown(doubt.unwrap_or_default()))
     }
 
@@ -225,6 +232,8 @@ impl Core {
         match history.entries.first() {
             Some(entry) if entry.token == commit.token => Ok(Found::Done),
             Some(entry) if entry.version == version => Ok(Found::Overtaken),
+            // Skipped, since history was lost.
+            Some(_) if history.oldest <= version => Ok(Found::Overtaken),
             None if history.oldest <= version => Ok(Found::Nothing),
             _ => Err(StoreError::Unknown(format!("version {version} is not kept any more"))),
         }
@@ -236,7 +245,8 @@ impl Core {
             Outcome::Conflict(current) => {
                 match &current {
                     Some(stored) => self.recent.put(&commit.key, stored.clone(), era),
-                    None => self.recent.forget(&commit.key),
+                    None if commit.expected.is_some() => self.is_gone(&commit.key),
+                    None => {}
                 }
                 Fate::Overtaken(current)
             }
@@ -273,7 +283,7 @@ impl Core {
         // `Broken` tells amounts and numbers, no cards.
         tracing::error!(table = %key, version = at.token.version, ?broken, "an invariant does not hold: the table stops");
         let now = self.store.now().await?;
-        if let Some(draft) = stop(&at.table, now) {
+        if let Some(draft) = stop(&at.table, now, "malfunction") {
             self.commit(self.next(key, at, draft)).await?;
         }
         Ok(())
@@ -326,12 +336,11 @@ fn commit(
 
 /// The void of the running hand and the stop of the table in one step; `None` if there is nothing left to stop. It is
 /// not checked itself: where the books were wrong before, the stop has to go through all the same.
-fn stop(table: &Table, at: Millis) -> Option<Draft> {
-    const REASON: &str = "malfunction";
+pub(crate) fn stop(table: &Table, at: Millis, reason: &str) -> Option<Draft> {
     if table.stops.iter().any(|stop| stop.scope == StopScope::Malfunction) && table.running_hand().is_none() {
         return None;
     }
-    let stop = Ask::Stop { scope: StopScope::Malfunction, reason: REASON.to_owned() };
+    let stop = Ask::Stop { scope: StopScope::Malfunction, reason: reason.to_owned() };
     // The stop first, so that the end of the hand does not put the next one on the calendar.
     let mut events = table.decide(&Command { at, ask: stop }).ok()?;
     let mut stopped = table.clone();
@@ -339,7 +348,7 @@ fn stop(table: &Table, at: Millis) -> Option<Draft> {
         stopped.evolve(event);
     }
     if let Some(hand) = table.running_hand() {
-        let void = Ask::Void { hand: hand.number, reason: REASON.to_owned(), requester: String::new() };
+        let void = Ask::Void { hand: hand.number, reason: reason.to_owned(), requester: String::new() };
         events.extend(stopped.decide(&Command { at, ask: void }).ok()?);
     }
     let mut after = table.clone();

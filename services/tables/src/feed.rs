@@ -51,8 +51,8 @@ pub struct Published {
 pub(crate) enum Told {
     /// A step.
     Step(Published),
-    /// There is this version; what led to it is in history.
-    Newer(u64),
+    /// The table is at this commit; what led to it is in history.
+    At(Token),
 }
 
 /// The rings of all watched tables.
@@ -70,8 +70,8 @@ struct Rings {
 struct Ring {
     sender: broadcast::Sender<Arc<Told>>,
     watchers: usize,
-    /// The latest version that was told.
-    told: u64,
+    /// The commit that was told last; of version 0 if none was.
+    told: Token,
 }
 
 /// A watcher's place at a ring; given up when dropped.
@@ -94,33 +94,36 @@ impl Feed {
     pub fn publish(&self, key: &TableKey, step: impl FnOnce() -> Published) {
         self.tell(key, || {
             let step = step();
-            (step.token.version, Told::Step(step))
+            (step.token, Told::Step(step))
         });
     }
 
-    /// Tells the table's watchers that there is a version which they find in history.
-    pub(crate) fn hint(&self, key: &TableKey, version: u64) {
-        if self.told(key).is_some_and(|told| told < version) {
-            self.tell(key, || (version, Told::Newer(version)));
+    /// Tells the table's watchers where it is. Mostly that is further on, and what led to it is in history; it may also be
+    /// back, if the store has lost something.
+    pub(crate) fn hint(&self, key: &TableKey, token: Token) {
+        if self.told(key).is_some_and(|told| told != token) {
+            self.tell(key, || (token, Told::At(token)));
         }
     }
 
-    fn tell(&self, key: &TableKey, what: impl FnOnce() -> (u64, Told)) {
+    fn tell(&self, key: &TableKey, what: impl FnOnce() -> (Token, Told)) {
         // Waking thousands of watchers takes its time: not under the lock that all tables share.
         let sender = self.lock().by_table.get(key).map(|ring| ring.sender.clone());
         let Some(sender) = sender else {
             return;
         };
-        let (version, told) = what();
-        if let Some(ring) = self.lock().by_table.get_mut(key) {
-            ring.told = ring.told.max(version);
+        let (token, told) = what();
+        if let Some(ring) = self.lock().by_table.get_mut(key)
+            && (matches!(told, Told::At(_)) || token.version > ring.told.version)
+        {
+            ring.told = token;
         }
         // An error says that nobody listens, which is no error.
         let _ = sender.send(Arc::new(told));
     }
 
-    /// The latest version that the table's watchers were told; `None` if there are none.
-    pub(crate) fn told(&self, key: &TableKey) -> Option<u64> {
+    /// The commit that the table's watchers were told last; `None` if there are none.
+    pub(crate) fn told(&self, key: &TableKey) -> Option<Token> {
         self.lock().by_table.get(key).map(|ring| ring.told)
     }
 
@@ -143,7 +146,7 @@ impl Feed {
         let ring = rings.by_table.entry(key.clone()).or_insert_with(|| Ring {
             sender: broadcast::Sender::new(self.limits.behind.max(1)),
             watchers: 0,
-            told: 0,
+            told: Token { version: 0, nonce: 0 },
         });
         ring.watchers += 1;
         let receiver = ring.sender.subscribe();

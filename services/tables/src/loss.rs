@@ -6,51 +6,62 @@
 
 use std::sync::Arc;
 
-use rules::{Ask, Command};
+use rules::lost::REASON;
+use rules::{Ask, Command, Millis};
 
-use crate::committing::{Core, Draft, Fate};
+use crate::committing::{Core, Draft, Fate, stop};
 use crate::ids::TableKey;
 use crate::play::PlayError;
 use crate::resume::Reached;
 use crate::store::{StoreError, Stored, Token, severed};
 
 /// So often the loss is tried to be committed because another commit came first.
-const ATTEMPTS: usize = 16;
+const ATTEMPTS: usize = 4;
 
 impl Core {
     /// Looks into the suspicion that the table has lost what somebody has seen. If so the table stops, its running hand
-    /// is void, and the operator is told (rules 10.2).
+    /// is void, and the operator is told (rules 10.2). If that fails, whoever suspects still does.
     pub(crate) async fn suspect(self: &Arc<Core>, key: &TableKey, reached: Reached) -> Result<(), PlayError> {
         self.store.find_again(key).await?;
         for _ in 0..ATTEMPTS {
-            self.recent.forget(key);
             let Some(at) = self.store.load(key).await? else {
-                tracing::error!(table = %key, version = reached.token.version, "the store has lost a whole table");
+                self.is_gone(key);
                 return Ok(());
             };
             if !self.is_severed(key, reached.token, &at).await? {
                 return Ok(());
             }
-            let now = self.store.now().await?;
-            let lose = Command { at: now, ask: Ask::LoseHistory { seen: reached.seen } };
             let (seen, found) = (reached.token.version, at.token.version);
-            let Ok((events, after)) = at.table.step(&lose) else {
-                tracing::error!(table = %key, seen, found, "a closed table has lost history");
+            let Some(draft) = self.loss(&at, &reached, self.store.now().await?) else {
+                tracing::error!(table = %key, seen, found, "history was lost of a table that is closed or stopped");
                 return Ok(());
             };
-            tracing::error!(
-                table = %key, seen, found,
-                "the store has lost commits: the hand is void and the table stops; ResumeTable lets it go on"
-            );
-            let draft = Draft { events, after: Arc::new(after), request: None, not_before: None };
             if let Fate::Done = self.commit(self.next(key, &at, draft)).await? {
+                tracing::error!(
+                    table = %key, seen, found,
+                    "the store has lost commits: the hand is void, the table has stopped; ResumeTable lets it go on"
+                );
                 return Ok(());
             }
         }
         Err(PlayError::Contended)
     }
 
-    /// Whether a commit that somebody has seen is not in the past of this state.
+    /// The step that tells the loss; `None` if there is nothing left to do. Where records cannot tell it yet the table
+    /// stops as after any other malfunction.
+    fn loss(&self, at: &Stored, reached: &Reached, now: Millis) -> Option<Draft> {
+        if !self.store.can_tell_loss() {
+            tracing::error!(
+                "stored records cannot tell that history was lost before `fulcrum store migrate`"
+            );
+            return stop(&at.table, now, REASON);
+        }
+        let lose = Command { at: now, ask: Ask::LoseHistory { seen: reached.seen } };
+        let (events, after) = at.table.step(&lose).ok()?;
+        Some(Draft { events, after: Arc::new(after), request: None, not_before: None })
+    }
+
+    /// Whether a commit that somebody has seen is not in the past of this state, and that is not known yet.
     pub(crate) async fn is_severed(
         &self,
         key: &TableKey,
@@ -60,8 +71,25 @@ impl Core {
         if current.token.version <= seen.version {
             return Ok(severed(seen, current, None));
         }
-        let history = self.store.history(key, seen.version.saturating_sub(1), 1).await?;
-        let kept = history.entries.first().filter(|entry| entry.version == seen.version);
-        Ok(severed(seen, current, kept.map(|entry| entry.token)))
+        Ok(severed(seen, current, self.kept(key, seen.version).await?))
+    }
+
+    /// Whether a commit is in the past of this state, as far as history is kept.
+    pub(crate) async fn is_past(
+        &self,
+        key: &TableKey,
+        seen: Token,
+        current: &Stored,
+    ) -> Result<bool, StoreError> {
+        if current.token.version <= seen.version {
+            return Ok(current.token == seen);
+        }
+        Ok(self.kept(key, seen.version).await?.is_none_or(|kept| kept == seen))
+    }
+
+    async fn kept(&self, key: &TableKey, version: u64) -> Result<Option<Token>, StoreError> {
+        let history = self.store.history(key, version.saturating_sub(1), 1).await?;
+        let kept = history.entries.first().filter(|entry| entry.version == version);
+        Ok(kept.map(|entry| entry.token))
     }
 }

@@ -187,7 +187,7 @@ pub fn settlements(key: &TableKey, before: &Table, after: &Table, events: &[Even
         };
         let ordinal = after.version * 256 + made.len() as u64;
         made.push(Settlement {
-            id: id(key, record.kind, record.number.unwrap_or(ordinal)),
+            id: id(key, after, record.kind, record.number.unwrap_or(ordinal)),
             ordinal,
             kind: record.kind,
             key: key.clone(),
@@ -203,8 +203,13 @@ pub fn settlements(key: &TableKey, before: &Table, after: &Table, events: &[Even
     made
 }
 
-fn id(key: &TableKey, kind: SettlementKind, number: u64) -> Uuid {
-    let name = format!("{key}/{}/{number}", kind.name());
+/// One obligation has one id, also when its commit is made again. Only after a loss of history the same hand or session
+/// comes to an end a second time; that is another obligation, since the first one was reversed.
+fn id(key: &TableKey, after: &Table, kind: SettlementKind, number: u64) -> Uuid {
+    let mut name = format!("{key}/{}/{number}", kind.name());
+    if let Some(lost) = after.lost {
+        name += &format!("/{}", lost.until);
+    }
     Uuid::new_v5(&NAMESPACE, name.as_bytes())
 }
 

@@ -206,9 +206,9 @@ pub trait Ear: Send + Sync + 'static {
     /// Takes in what a store tells of a table. It may fail to: whether it has shows in [`Ear::told`].
     fn hear(&self, key: &TableKey, heard: Heard);
 
-    /// The latest version of the table that has been passed on; `None` if nobody wants to know. If the table is further
+    /// The last commit of the table that has been passed on; `None` if nobody wants to know. If the table is at another one
     /// the store says again that something was missed.
-    fn told(&self, key: &TableKey) -> Option<u64>;
+    fn told(&self, key: &TableKey) -> Option<Token>;
 }
 
 /// Where tables live. All methods may be called from many tasks at once.
@@ -254,6 +254,11 @@ pub trait Store: Send + Sync + 'static {
     /// Grows whenever commits that were seen before may be gone: when servers were reached anew.
     fn era(&self) -> u64 {
         0
+    }
+
+    /// Whether its records can tell that history was lost: those of the first format cannot.
+    fn can_tell_loss(&self) -> bool {
+        true
     }
 
     /// The keys of resume tokens: the first one makes them, all of them are good.

@@ -9,7 +9,7 @@ use rules::table::{Life, Table};
 use tokio::sync::broadcast::error::RecvError;
 
 use crate::committing::Core;
-use crate::feed::{Subscription, Told};
+use crate::feed::{Published, Subscription, Told};
 use crate::ids::TableKey;
 use crate::play::PlayError;
 use crate::resume::Reached;
@@ -108,6 +108,8 @@ enum Phase {
     CatchingUp(u64),
     /// Told from the ring.
     Live,
+    /// The table was said to be where the watcher is not: it has to be read.
+    Doubtful,
     /// Nothing more is told.
     Over,
 }
@@ -172,6 +174,7 @@ impl Watcher {
                 Phase::Over => return None,
                 Phase::CatchingUp(until) if self.last.version >= until => self.phase = Phase::Live,
                 Phase::CatchingUp(_) => self.catch_up().await,
+                Phase::Doubtful => self.look_again().await,
                 Phase::Live => match self.subscription.receiver.recv().await {
                     Ok(step) => self.take(&step),
                     Err(RecvError::Lagged(_) | RecvError::Closed) => self.fall_behind(),
@@ -185,14 +188,41 @@ impl Watcher {
             Told::Step(step) if self.last.is_before(step.token.version, step.previous) => {
                 self.tell(step.token, step.at, Arc::clone(&step.events), Arc::clone(&step.table));
             }
-            Told::Step(step) => self.take_newer(step.token.version),
-            Told::Newer(version) => self.take_newer(*version),
+            // Told before.
+            Told::Step(step) if step.token.version < self.last.version => {}
+            Told::Step(Published { token, .. }) | Told::At(token) => self.go_to(*token),
         }
     }
 
-    fn take_newer(&mut self, version: u64) {
-        if version > self.last.version {
-            self.phase = Phase::CatchingUp(version);
+    fn go_to(&mut self, token: Token) {
+        if token.version > self.last.version {
+            self.phase = Phase::CatchingUp(token.version);
+        } else if self.last.token.is_some_and(|last| last != token) {
+            self.phase = Phase::Doubtful;
+        }
+    }
+
+    /// Whether what the watcher was told last is in the table's past. Mostly somebody was only late to say where it is.
+    async fn look_again(&mut self) {
+        let read = async {
+            let stored = self.core.load(&self.key).await?;
+            let past = match (&stored, self.last.token) {
+                (Some(stored), Some(last)) => self.core.is_past(&self.key, last, stored).await?,
+                _ => true,
+            };
+            Ok::<_, PlayError>((stored, past))
+        };
+        match read.await {
+            Ok((Some(stored), true)) if stored.token.version > self.last.version => {
+                self.phase = Phase::CatchingUp(stored.token.version);
+            }
+            Ok((Some(_), true)) => self.phase = Phase::Live,
+            Ok((Some(_), false)) => self.compact().await,
+            Ok((None, _)) => self.fall_behind(),
+            Err(error) => {
+                tracing::warn!(table = %self.key, %error, "a watcher is ended: the table cannot be read");
+                self.fall_behind();
+            }
         }
     }
 

@@ -3,6 +3,7 @@
 mod common;
 
 use std::sync::Arc;
+use std::sync::atomic::Ordering;
 
 use common::lossy::Lossy;
 use common::*;
@@ -244,4 +245,81 @@ async fn a_table_that_is_known_to_have_lost_history_plays_on() {
     let mut watcher = scene.there.resume(&scene.key, late).await.unwrap();
     assert!(matches!(watcher.next().await, Some(Message::Compacted(_))));
     assert!(scene.there.read(&scene.key).await.unwrap().stops.is_empty());
+}
+
+/// What is acknowledged while nobody answers is remembered until somebody does.
+#[tokio::test(start_paused = true)]
+async fn r10_2_a_loss_is_found_out_also_after_a_call_without_an_answer() {
+    let scene = scene().await;
+    scene.store.cut_replica();
+    go_on(&scene.here, &scene.key).await;
+    scene.store.down.store(true, Ordering::SeqCst);
+    for _ in 0..2 {
+        let asked = ask(&scene.here, &scene.key, wish("ann", true)).await;
+        assert!(matches!(asked, Err(PlayError::Store(_))), "{asked:?}");
+        tokio::time::sleep(std::time::Duration::from_secs(10)).await;
+    }
+    scene.store.fail_over();
+    scene.store.down.store(false, Ordering::SeqCst);
+    assert_stopped(&scene.here.read(&scene.key).await.unwrap());
+    assert_told(&scene, scene.last + 1).await;
+}
+
+#[tokio::test]
+async fn r10_2_where_records_cannot_tell_it_the_table_stops_all_the_same() {
+    let scene = scene().await;
+    scene.store.old_records.store(true, Ordering::SeqCst);
+    scene.store.cut_replica();
+    go_on(&scene.here, &scene.key).await;
+    scene.store.fail_over();
+    let table = scene.here.read(&scene.key).await.unwrap();
+    assert_stopped(&table);
+    assert_eq!((table.version, table.lost), (scene.last + 1, None));
+}
+
+/// A cash-out that was given out and lost is reversed; the one that comes later is another obligation.
+#[tokio::test]
+async fn r10_2_what_comes_to_an_end_a_second_time_has_another_id() {
+    let scene = scene().await;
+    let records = async || {
+        let operator = operator();
+        let page = scene.store.settlements(&operator, &Default::default(), None, 100).await.unwrap();
+        let ends =
+            |kind| matches!(kind, SettlementKind::CashOut | SettlementKind::Void | SettlementKind::Hand);
+        let records = page.records.into_iter().map(|(_, record)| record);
+        records.filter(|record| ends(record.kind)).map(|record| record.id).collect::<Vec<_>>()
+    };
+    scene.store.cut_replica();
+    let void = rules::Ask::Void { hand: 1, reason: "test".to_owned(), requester: "floor".to_owned() };
+    ask(&scene.here, &scene.key, void).await.unwrap();
+    ask(&scene.here, &scene.key, stand_up("ann")).await.unwrap();
+    let lost = records().await;
+    assert_eq!(lost.len(), 2);
+    scene.store.fail_over();
+    scene.here.read(&scene.key).await.unwrap();
+    ask(&scene.there, &scene.key, stand_up("ann")).await.unwrap();
+    let again = records().await;
+    assert_eq!(again.len(), 2, "the hand is void and ann is paid out a second time");
+    assert!(again.iter().all(|id| !lost.contains(id)));
+}
+
+/// A stream whose server hears nothing more of the table than where it is.
+#[tokio::test]
+async fn r10_2_who_is_further_than_the_table_is_told() {
+    let scene = scene().await;
+    let mut watcher = scene.here.watch(&scene.key, None).await.unwrap();
+    watcher.next().await.unwrap();
+    scene.store.cut_replica();
+    for _ in 0..2 {
+        go_on(&scene.here, &scene.key).await;
+        watcher.next().await.unwrap();
+    }
+    scene.store.fail_over();
+    // The other one gets just as far.
+    go_on(&scene.there, &scene.key).await;
+    go_on(&scene.there, &scene.key).await;
+    assert_eq!(scene.there.read(&scene.key).await.unwrap().version, watcher.reached().unwrap().token.version);
+    scene.store.tell_missed(&scene.key);
+    let Some(Message::Compacted(table)) = watcher.next().await else { panic!("no word of the loss") };
+    assert_stopped(&table);
 }

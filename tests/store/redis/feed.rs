@@ -1,13 +1,12 @@
 //! Commits of one process, watched from another.
 
-use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
 use rules::{Ask, Chips, PlayerId};
 use tables::{
     Ear, Heard, Message, OsDealer, Request, RequestId, Settings, Store, StoreError, TableId, TableKey,
-    Tables, Watcher,
+    Tables, Token, Watcher,
 };
 use tokio::time::timeout;
 use uuid::Uuid;
@@ -15,6 +14,7 @@ use uuid::Uuid;
 use super::proxy::{Mood, Proxy};
 use super::servers::Installation;
 use super::{is_done, keeping, open, open_through, played};
+use crate::chain::Chain;
 use crate::fixtures::{config, key, operator};
 
 async fn process(installation: &Installation) -> Tables {
@@ -137,32 +137,39 @@ async fn a_watcher_who_comes_back_goes_on_where_he_was() {
 /// Notes what it heard, of a commit its version; and what its listeners know.
 #[derive(Default)]
 struct Notes {
-    heard: Mutex<Vec<Option<u64>>>,
-    told: AtomicU64,
+    heard: Mutex<Vec<Option<Token>>>,
+    told: Mutex<Option<Token>>,
 }
 
 impl Ear for Notes {
     fn hear(&self, _: &TableKey, heard: Heard) {
-        let version = match heard {
-            Heard::Commit(entry) => Some(entry.version),
+        let token = match heard {
+            Heard::Commit(entry) => Some(entry.token),
             Heard::Missed => None,
         };
-        self.heard.lock().unwrap().push(version);
+        self.heard.lock().unwrap().push(token);
     }
 
-    fn told(&self, _: &TableKey) -> Option<u64> {
-        Some(self.told.load(Ordering::SeqCst))
+    fn told(&self, _: &TableKey) -> Option<Token> {
+        Some(self.told.lock().unwrap().unwrap_or(Token { version: 0, nonce: 0 }))
     }
 }
 
 impl Notes {
-    /// Passes on what is heard until the table is known up to there.
-    async fn hear_of(&self, version: u64) {
+    /// This is passed on.
+    fn pass_on(&self, chain: &Chain) {
+        *self.told.lock().unwrap() = chain.stored.as_ref().map(|stored| stored.token);
+    }
+
+    /// Waits until the last commit is heard of.
+    async fn hear_of(&self, chain: &Chain) {
+        let last = chain.stored.as_ref().map(|stored| stored.token);
         let started = Instant::now();
-        while self.told.load(Ordering::SeqCst) < version {
-            assert!(started.elapsed() < Duration::from_secs(4), "version {version} is not told");
+        while *self.told.lock().unwrap() != last {
+            assert!(started.elapsed() < Duration::from_secs(4), "{last:?} is not told");
             for heard in std::mem::take(&mut *self.heard.lock().unwrap()) {
-                self.told.fetch_max(heard.unwrap_or(version), Ordering::SeqCst);
+                // What was missed is read.
+                *self.told.lock().unwrap() = heard.or(last);
             }
             tokio::time::sleep(Duration::from_millis(20)).await;
         }
@@ -179,22 +186,22 @@ async fn a_commit_that_nobody_was_answered_is_told_to_its_own_process() {
     let notes = Arc::new(Notes::default());
     let ear = Arc::clone(&notes) as Arc<dyn Ear>;
     let _following = store.follow(&key(1), &ear).await.unwrap();
-    notes.told.store(3, Ordering::SeqCst);
+    notes.pass_on(&chain);
     notes.heard.lock().unwrap().clear();
     assert!(is_done(&store.commit(chain.next()).await));
-    notes.told.store(4, Ordering::SeqCst);
+    notes.pass_on(&chain);
     tokio::time::sleep(Duration::from_millis(2500)).await;
     assert_eq!(*notes.heard.lock().unwrap(), [], "of its own commits a process is not told");
     // It comes when nobody waits for it any more.
     proxy.be(Mood::LateCommit);
     let late = store.commit(chain.next()).await;
     assert!(matches!(late, Err(StoreError::Unknown(_))), "{late:?}");
-    notes.hear_of(5).await;
+    notes.hear_of(&chain).await;
     // It is told, and passed over as our own, before it is known that its answer is lost.
     proxy.be(Mood::UnansweredCommit);
     let unanswered = store.commit(chain.next()).await;
     assert!(matches!(unanswered, Err(StoreError::Unknown(_))), "{unanswered:?}");
-    notes.hear_of(6).await;
+    notes.hear_of(&chain).await;
     // Who could not take it in is told again.
     let direct = open(keeping(installation.config())).await;
     assert!(is_done(&direct.commit(chain.next()).await));

@@ -15,7 +15,12 @@ pub struct Lossy {
     follows: AtomicBool,
     /// Reads come from the replica until the servers are looked for again.
     astray: AtomicBool,
+    /// Nobody answers.
+    pub down: AtomicBool,
+    /// Its records cannot tell that history was lost.
+    pub old_records: AtomicBool,
     era: AtomicU64,
+    ear: Mutex<Option<Arc<dyn Ear>>>,
 }
 
 impl Lossy {
@@ -25,7 +30,10 @@ impl Lossy {
             pair: Mutex::new([store(), store()]),
             follows: AtomicBool::new(true),
             astray: AtomicBool::new(false),
+            down: AtomicBool::new(false),
+            old_records: AtomicBool::new(false),
             era: AtomicU64::new(0),
+            ear: Mutex::default(),
         })
     }
 
@@ -51,6 +59,11 @@ impl Lossy {
         self.astray.store(true, Ordering::SeqCst);
     }
 
+    /// As the store's watch over tables does: the first who follows one is told that he may have missed something.
+    pub fn tell_missed(&self, key: &TableKey) {
+        self.ear.lock().unwrap().as_ref().expect("somebody follows").hear(key, Heard::Missed);
+    }
+
     fn primary(&self) -> Arc<MemoryStore> {
         Arc::clone(&self.pair.lock().unwrap()[0])
     }
@@ -63,12 +76,18 @@ impl Store for Lossy {
     }
 
     async fn load(&self, key: &TableKey) -> Result<Option<Stored>, StoreError> {
+        if self.down.load(Ordering::SeqCst) {
+            return Err(StoreError::Unavailable("down".to_owned()));
+        }
         let place = usize::from(self.astray.load(Ordering::SeqCst));
         let store = Arc::clone(&self.pair.lock().unwrap()[place]);
         store.load(key).await
     }
 
     async fn commit(&self, commit: Commit) -> Result<Outcome, StoreError> {
+        if self.down.load(Ordering::SeqCst) {
+            return Err(StoreError::Unknown("down".to_owned()));
+        }
         let [primary, replica] = self.pair.lock().unwrap().clone();
         let outcome = primary.commit(commit.clone()).await?;
         if matches!(outcome, Outcome::Committed { .. }) && self.follows.load(Ordering::SeqCst) {
@@ -77,9 +96,18 @@ impl Store for Lossy {
         Ok(outcome)
     }
 
+    async fn follow(&self, _: &TableKey, ear: &Arc<dyn Ear>) -> Result<Option<Following>, StoreError> {
+        self.ear.lock().unwrap().get_or_insert_with(|| Arc::clone(ear));
+        Ok(Some(Box::new(())))
+    }
+
     async fn find_again(&self, _: &TableKey) -> Result<(), StoreError> {
         self.astray.store(false, Ordering::SeqCst);
         Ok(())
+    }
+
+    fn can_tell_loss(&self) -> bool {
+        !self.old_records.load(Ordering::SeqCst)
     }
 
     fn era(&self) -> u64 {
