@@ -1,7 +1,7 @@
 //! Commits as the service would make them, made before the clock runs: a table that is played by the rules alone.
 
 use std::sync::Arc;
-use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
+use std::time::{Duration, Instant};
 
 use conformance::deals::Deals;
 use conformance::player::{Temper, decision, shuffled};
@@ -11,7 +11,7 @@ use rules::{
     TableConfig,
 };
 use tables::settlement::settlements;
-use tables::{Commit, OperatorId, Outcome, Store, StoreError, TableId, TableKey, Token};
+use tables::{Clock, Commit, OperatorId, Outcome, Store, StoreError, SystemClock, TableId, TableKey, Token};
 use uuid::Uuid;
 
 use super::{Fault, Times};
@@ -48,8 +48,7 @@ pub fn config() -> TableConfig {
 }
 
 pub fn now() -> Millis {
-    let since = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
-    Millis(u64::try_from(since.as_millis()).unwrap_or_default())
+    SystemClock::default().now()
 }
 
 pub fn player(number: u8) -> Result<PlayerId, Fault> {

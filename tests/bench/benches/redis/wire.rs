@@ -118,8 +118,11 @@ fn number(bytes: &[u8], at: &mut usize, kind: u8) -> Option<usize> {
     std::str::from_utf8(digits).ok()?.parse().ok()
 }
 
-/// The script's arguments in a recorded call: behind its hash, the number of keys, and the keys.
-pub fn arguments(call: &[Vec<u8>]) -> Option<(&[Vec<u8>], &[Vec<u8>])> {
+/// Words of a command.
+type Words = [Vec<u8>];
+
+/// The script's keys and arguments in a recorded call: behind its hash and the number of keys.
+pub fn arguments(call: &Words) -> Option<(&Words, &Words)> {
     let keys = std::str::from_utf8(call.get(1)?).ok()?.parse().ok()?;
     call.get(2..)?.split_at_checked(keys)
 }
