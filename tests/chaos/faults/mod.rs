@@ -50,6 +50,8 @@ enum Promise {
     NothingLost,
     /// And the others do not stand still.
     OthersPlayOn,
+    /// Nothing acknowledged is lost. What was not acknowledged may be, and tables whose watchers have seen it say so.
+    AnswersKept,
     /// Some of it may be; then it is said, and nothing is wrong without a word.
     LossIsSaid,
 }
@@ -120,14 +122,16 @@ fn judge(fault: &Fault, finished: &Finished, row: &Row, (struck, end): (u64, u64
                 wrong.push(format!("{} actions lost without a word", report.lost));
             }
         }
+        Promise::AnswersKept if report.lost > 0 => wrong.push(format!("{} actions lost", report.lost)),
+        Promise::AnswersKept => {}
         Promise::NothingLost | Promise::OthersPlayOn => {
             if report.lost > 0 || report.histories_lost > 0 {
                 wrong.push(format!("{} actions, {} histories lost", report.lost, report.histories_lost));
             }
-            if finished.code != 0 {
-                wrong.push(format!("the load ended with {}:\n{}", finished.code, finished.last_words));
-            }
         }
+    }
+    if fault.promise != Promise::LossIsSaid && finished.code != 0 {
+        wrong.push(format!("the load ended with {}:\n{}", finished.code, finished.last_words));
     }
     if fault.promise == Promise::OthersPlayOn && row.stood.is_some_and(|stood| stood > 2_000) {
         wrong.push("the others stood still".to_owned());

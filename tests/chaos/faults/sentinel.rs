@@ -20,14 +20,7 @@ pub const FAULTS: [Fault; 6] = [
         kill_behind,
         Promise::LossIsSaid,
     ),
-    fault(
-        "sentinel-behind-replicated",
-        BEHIND,
-        "replicated:1",
-        Installation::sentinel,
-        kill_behind,
-        Promise::NothingLost,
-    ),
+    fault("sentinel-behind-replicated", BEHIND, "replicated:1", patient, kill_behind, Promise::AnswersKept),
     fault("sentinel-partition-memory", PARTITION, "memory", recommended, partition, Promise::LossIsSaid),
     fault(
         "sentinel-partition-replicated",
@@ -55,9 +48,18 @@ const fn fault(
     Fault { name, told, durability, redis, proxied: false, strike, promise }
 }
 
+/// How long sentinels wait for a primary, ms.
+const DOWN_AFTER: u32 = 1_500;
+
+fn patient() -> Installation {
+    let installation = Installation::sentinel();
+    installation.give_up_after(DOWN_AFTER);
+    installation
+}
+
 /// As `deploy/redis.md` asks for it.
 fn recommended() -> Installation {
-    let installation = Installation::sentinel();
+    let installation = patient();
     for server in &installation.servers {
         let _: Value = server.ask(&["CONFIG", "SET", "min-replicas-to-write", "1"]);
     }
@@ -82,7 +84,7 @@ fn kill_behind(stage: &mut Stage) -> Option<Duration> {
 
 fn fail_over_and_return(stage: &mut Stage) -> Duration {
     let (died, servers) = (Instant::now(), &mut stage.redis.servers);
-    until("another primary", || servers[1..].iter().any(is_primary));
+    until("another primary", || servers[1..].iter().any(takes_writes));
     let away = died.elapsed();
     sleep(Duration::from_secs(6).saturating_sub(away));
     servers[0].restart();
@@ -98,6 +100,11 @@ fn partition(stage: &mut Stage) -> Option<Duration> {
     wait(2);
     servers[0].signal("-CONT");
     Some(away)
+}
+
+/// A new primary takes none before it has the replica that `min-replicas-to-write` asks for.
+fn takes_writes(server: &Server) -> bool {
+    server.try_ask::<Value>(&["SET", "chaos", "", "PX", "1000"]).is_ok()
 }
 
 pub fn is_primary(server: &Server) -> bool {

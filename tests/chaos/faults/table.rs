@@ -23,6 +23,8 @@ pub struct Row {
     away: Option<u64>,
     /// ms from the fault to the first acknowledged action after the longest pause, if there was a pause.
     pub stood: Option<u64>,
+    /// When that pause began, ms after the fault.
+    stood_from: u64,
     /// ms from the fault until play was as before, if it was within the run.
     as_before: Option<u64>,
     seen: String,
@@ -52,6 +54,7 @@ impl Row {
             histories: report.histories_lost,
             away: away.map(|away| away.as_millis() as u64),
             stood,
+            stood_from: pause.0 - after.0,
             as_before: as_before.map(|at| at - after.0),
             seen: if seen.is_empty() { "nothing".to_owned() } else { seen.join(", ") },
         }
@@ -60,13 +63,14 @@ impl Row {
     /// In one line, for whoever watches.
     pub fn line(&self) -> String {
         format!(
-            "{} acknowledged, {} lost, {} voided, {} histories lost, Redis away {}, went on after {}, as before after {}; {}",
+            "{} acknowledged, {} lost, {} voided, {} histories lost, Redis away {}, went on after {} (stood still from {}), as before after {}; {}",
             self.acked,
             self.lost,
             self.voided,
             self.histories,
             self.was_away(),
             self.went_on(),
+            seconds(self.stood_from),
             self.was_as_before(),
             self.seen
         )

@@ -293,6 +293,16 @@ impl Installation {
         }
     }
 
+    /// Lets the sentinels wait so long, ms, for a primary. On a busy machine a short time makes them give up the new
+    /// primary as soon as the old one is gone.
+    #[allow(dead_code, reason = "not every test that starts servers needs it")]
+    pub fn give_up_after(&self, ms: u32) {
+        for sentinel in &self._sentinels {
+            let ms = ms.to_string();
+            let _: Value = sentinel.ask(&["SENTINEL", "SET", "poker", "down-after-milliseconds", &ms]);
+        }
+    }
+
     /// Three primaries.
     pub fn cluster() -> Installation {
         let servers = cluster_nodes(3);
