@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
-use ::redis::{Value, cmd};
+use ::redis::{Cmd, Value, cmd};
 use rules::Millis;
 use tables::{Outage, StoreError, TableKey};
 use tokio::time::Instant;
@@ -25,10 +25,15 @@ const ALIVE: Millis = Millis(3_500);
 const SILENCE: u64 = 2_500;
 /// So long outages are remembered, ms: no clock runs that long.
 const REMEMBERED: u64 = 3_600_000;
-/// How often a process looks after the others' shards too, and what is overdue there so long that they seem to be dead.
-/// Together, and with what every clock has, under a second: servers that die make no clock later than that.
-const SWEEP: Duration = Duration::from_millis(400);
-const OVERDUE: Millis = Millis(250);
+/// Who looks for what is due signs so often besides, and hears who else does. Whoever has not signed for so long is
+/// suspected to be dead: others look after his shards, without waiting until he no longer counts as alive. Together
+/// under a second, so that a server that dies makes no clock later than that.
+const SIGN: Duration = Duration::from_millis(200);
+const SUSPECTED: Millis = Millis(600);
+/// How often a process looks after all others' shards too, in case that somebody signs and does nothing else, and what
+/// is overdue there. By then its owner would have applied it: that is more than the margin of shared clocks.
+const SWEEP: Duration = Duration::from_secs(1);
+const OVERDUE: Millis = Millis(300);
 /// Where the processes sign.
 pub(super) const PROCESSES: &str = "{fulcrum}:processes";
 /// So long a signature is kept, ms.
@@ -44,6 +49,10 @@ struct Known {
     /// Shards that are ours to look after; all of them until we know better.
     own: Vec<Shard>,
     alive: BTreeSet<Uuid>,
+    /// Who has signed just now, and the shards of all others that fall to us meanwhile.
+    unsuspected: BTreeSet<Uuid>,
+    orphans: Vec<Shard>,
+    signed: Instant,
     swept: Instant,
     /// By shard.
     outages: Vec<Vec<Outage>>,
@@ -55,6 +64,9 @@ impl Living {
         let known = Known {
             own: Shard::all(shards).collect(),
             alive: BTreeSet::new(),
+            unsuspected: BTreeSet::new(),
+            orphans: Vec::new(),
+            signed: Instant::now(),
             swept: Instant::now(),
             outages: vec![Vec::new(); usize::from(shards)],
             beaten: false,
@@ -73,7 +85,26 @@ impl Living {
             known.own = Shard::all(shards).filter(|shard| chosen(*shard, &alive, self.me)).collect();
             tracing::info!(processes = alive.len(), shards = known.own.len(), "clocks shared out");
             known.alive = alive;
+            known.find_orphans(shards, self.me);
         }
+    }
+
+    fn suspect_all_but(&self, unsuspected: BTreeSet<Uuid>, shards: u16) {
+        let mut known = self.lock();
+        if known.unsuspected != unsuspected {
+            known.unsuspected = unsuspected;
+            known.find_orphans(shards, self.me);
+        }
+    }
+}
+
+impl Known {
+    fn find_orphans(&mut self, shards: u16, me: Uuid) {
+        let own: BTreeSet<Shard> = self.own.iter().copied().collect();
+        let falls_to_us = |shard: &Shard| !own.contains(shard) && chosen(*shard, &self.unsuspected, me);
+        // Until we have heard of anybody nobody is suspected.
+        let any = self.unsuspected.contains(&me);
+        self.orphans = Shard::all(shards).filter(|shard| any && falls_to_us(shard)).collect();
     }
 }
 
@@ -129,24 +160,51 @@ impl RedisStore {
     }
 
     async fn sign(&self, now: Millis) -> Result<BTreeSet<Uuid>, StoreError> {
-        let mut sign = cmd("ZADD");
-        sign.arg(PROCESSES).arg(now.0).arg(self.living.me.to_string());
         let mut format = cmd("SET");
         format.arg(formats::signature(self.living.me)).arg(self.codec.newest_format()).arg("PX").arg(SIGNED);
         let mut forget = cmd("ZREMRANGEBYSCORE");
         forget.arg(PROCESSES).arg("-inf").arg((now - Millis(SIGNED)).0);
-        let mut list = cmd("ZRANGEBYSCORE");
-        list.arg(PROCESSES).arg((now - ALIVE).0).arg("+inf");
+        let [sign, list] = self.signature(now, ALIVE);
         let commands = [sign, format, forget, formats::get(), list];
         let reply = self.router.call(Home::Installation, &commands, Kind::Read).await;
         let mut values = reply.map_err(Fault::unavailable)?.values;
         let listed = values.pop();
         self.follow(formats::read(values.pop().as_ref())?);
-        let names = listed.as_ref().and_then(Value::as_sequence).ok_or_else(|| strange("the processes"))?;
-        let mut alive: BTreeSet<Uuid> =
+        self.read_processes(listed.as_ref())
+    }
+
+    /// Signs, and lists who has signed within this time.
+    fn signature(&self, now: Millis, within: Millis) -> [Cmd; 2] {
+        let mut sign = cmd("ZADD");
+        sign.arg(PROCESSES).arg(now.0).arg(self.living.me.to_string());
+        let mut list = cmd("ZRANGEBYSCORE");
+        list.arg(PROCESSES).arg((now - within).0).arg("+inf");
+        [sign, list]
+    }
+
+    fn read_processes(&self, listed: Option<&Value>) -> Result<BTreeSet<Uuid>, StoreError> {
+        let names = listed.and_then(Value::as_sequence).ok_or_else(|| strange("the processes"))?;
+        let mut processes: BTreeSet<Uuid> =
             names.iter().filter_map(text).filter_map(|name| Uuid::try_parse(&name).ok()).collect();
-        alive.insert(self.living.me);
-        Ok(alive)
+        processes.insert(self.living.me);
+        Ok(processes)
+    }
+
+    /// Signs now and then as one who looks for what is due, and hears who else does.
+    async fn suspect(&self) -> Result<(), StoreError> {
+        let now = self.time().await?;
+        {
+            let mut known = self.living.lock();
+            if known.signed.elapsed() < SIGN {
+                return Ok(());
+            }
+            known.signed = Instant::now();
+        }
+        let commands = self.signature(now, SUSPECTED);
+        let reply = self.router.call(Home::Installation, &commands, Kind::Read).await;
+        let listed = reply.map_err(Fault::unavailable)?.values.pop();
+        self.living.suspect_all_but(self.read_processes(listed.as_ref())?, self.shards());
+        Ok(())
     }
 
     /// When nobody was there for this table.
@@ -171,14 +229,19 @@ impl RedisStore {
         Ok(all)
     }
 
-    /// What is due in our own shards; now and then also what is overdue in the others'.
+    /// What is due in our own shards and those of processes that seem to be dead; now and then also what is overdue in
+    /// all others.
     pub(super) async fn look_due(
         &self,
         until: Millis,
         limit: usize,
     ) -> Result<Vec<(TableKey, Millis)>, StoreError> {
-        let (own, others) = self.watch_over();
-        let mut due = self.read_due(&own, until, limit).await?;
+        if let Err(error) = self.suspect().await {
+            // Whoever was suspected before still is; our own shards need no word of the others.
+            tracing::debug!(%error, "who else lives is not known just now");
+        }
+        let (ours, others) = self.watch_over();
+        let mut due = self.read_due(&ours, until, limit).await?;
         if !others.is_empty() {
             let overdue = self.time().await? - OVERDUE;
             due.extend(self.read_due(&others, until.min(overdue), limit).await?);
@@ -194,13 +257,14 @@ impl RedisStore {
 
     fn watch_over(&self) -> (Vec<Shard>, Vec<Shard>) {
         let mut known = self.living.lock();
-        if known.own.len() == usize::from(self.shards()) || known.swept.elapsed() < SWEEP {
-            return (known.own.clone(), Vec::new());
+        let ours: Vec<Shard> = known.own.iter().chain(&known.orphans).copied().collect();
+        if ours.len() == usize::from(self.shards()) || known.swept.elapsed() < SWEEP {
+            return (ours, Vec::new());
         }
         known.swept = Instant::now();
-        let own: BTreeSet<Shard> = known.own.iter().copied().collect();
-        let others = Shard::all(self.shards()).filter(|shard| !own.contains(shard));
-        (known.own.clone(), others.collect())
+        let taken: BTreeSet<Shard> = ours.iter().copied().collect();
+        let others = Shard::all(self.shards()).filter(|shard| !taken.contains(shard)).collect();
+        (ours, others)
     }
 }
 
@@ -227,5 +291,28 @@ mod tests {
             }
         }
         assert!((32..=96).contains(&share), "{share} of 256 shards for one of four");
+    }
+
+    #[test]
+    fn the_shards_of_who_is_suspected_fall_to_the_others_and_back() {
+        let living = Living::new(64);
+        let (silent, third) = (Uuid::from_u128(0xdead), Uuid::from_u128(0xbeef));
+        let all = BTreeSet::from([living.me, silent, third]);
+        living.learn(all.clone(), 64);
+        assert!(living.lock().orphans.is_empty(), "nobody is suspected before anybody was heard of");
+        living.suspect_all_but(all.clone(), 64);
+        assert!(living.lock().orphans.is_empty());
+        let rest = BTreeSet::from([living.me, third]);
+        living.suspect_all_but(rest.clone(), 64);
+        let orphans = living.lock().orphans.clone();
+        let falls = |shard: &Shard| chosen(*shard, &all, silent) && chosen(*shard, &rest, living.me);
+        assert_eq!(orphans, Shard::all(64).filter(falls).collect::<Vec<_>>());
+        assert!(!orphans.is_empty());
+        living.suspect_all_but(all, 64);
+        assert!(living.lock().orphans.is_empty(), "he has signed again");
+        living.suspect_all_but(rest.clone(), 64);
+        living.learn(rest, 64);
+        let known = living.lock();
+        assert!(known.orphans.is_empty() && orphans.iter().all(|shard| known.own.contains(shard)));
     }
 }
