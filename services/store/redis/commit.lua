@@ -6,7 +6,7 @@
 --       outbox and its index (settlements, or an opening) · tables of the operator (an opening) · request record
 -- ARGV  1 token that the state must have, '' for an opening    2 token of this commit    3 state record
 --       4 entry record    5 entry id    6 entries to keep    7 due in ms, '' for not at all    8 the table's name
---       9 not before, ms or ''    10 not after, ms or ''    11 channel    12 '1' if the entry keeps the state too
+--       9 not before, ms or ''    10 not after, ms or ''    11 channel or ''    12 '1' if the entry keeps the state too
 --       13 request record or ''    14 how long it is kept, ms    15.. id and record of each settlement
 -- gives {code, time in µs[, record]}: 0 done · 1 another commit came first, the state or false, then the token of the
 --       commit that has the expected one's version, if it is kept · 2 too early · 3 too late ·
@@ -86,5 +86,5 @@ if settles then
   end
 end
 if request then call('SET', request, A[13], 'PX', A[14]) end
-call('SPUBLISH', A[11], A[4])
+if A[11] ~= '' then call('SPUBLISH', A[11], A[4]) end
 return {0, now}

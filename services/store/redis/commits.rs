@@ -1,5 +1,7 @@
 //! Commits: records made, the script called, its answer read.
 
+use std::sync::Arc;
+
 use ::redis::Cmd;
 use rules::Millis;
 use tables::store::{AHEAD, REQUEST_RETENTION, severed};
@@ -48,7 +50,8 @@ impl RedisStore {
             name: commit.key.to_string(),
             not_before: not_before(commit),
             not_after: Some((sent + STALE).0),
-            channel: place.channel(),
+            // Where replicas count, nobody hears of it before they have it.
+            channel: if self.waits() { String::new() } else { place.channel() },
             keeps_state: commit.token.version.is_multiple_of(self.state_every()),
             request: request.transpose()?,
             request_kept: REQUEST_RETENTION.0,
@@ -58,8 +61,22 @@ impl RedisStore {
         let outcome = self.send(commit, place.shard, arguments.command()).await;
         if !matches!(outcome, Ok(Outcome::Committed { .. })) {
             self.listener.disown(commit.token);
+        } else if self.waits() {
+            self.publish(&place, &entry);
         }
         outcome
+    }
+
+    /// Tells other processes of a commit that replicas have. Nobody waits for it: what is not heard is looked for.
+    fn publish(&self, place: &Place<'_>, entry: &[u8]) {
+        let mut publish = ::redis::cmd("SPUBLISH");
+        publish.arg(place.channel()).arg(entry);
+        let (router, home) = (Arc::clone(&self.router), Home::Shard(place.shard));
+        tokio::spawn(async move {
+            if let Err(fault) = router.call(home, &[publish], Kind::Read).await {
+                tracing::debug!(why = fault.text(), "a commit is not told of");
+            }
+        });
     }
 
     async fn send(&self, commit: &Commit, shard: Shard, command: Cmd) -> Result<Outcome, StoreError> {

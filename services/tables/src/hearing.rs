@@ -87,7 +87,7 @@ impl Core {
     }
 
     async fn look_after(self: &Arc<Core>, key: &TableKey, heard: Heard) -> Result<(), PlayError> {
-        let stored = self.load(key).await?;
+        let stored = self.load_durable(key).await?;
         match (heard, stored) {
             (Heard::Commit(entry), Some(stored)) if stored.token == entry.token => {
                 self.pass_on(key, entry, stored.table);

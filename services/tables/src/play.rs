@@ -330,7 +330,7 @@ impl Tables {
         // passes over the second time; the other way round it would be lost.
         let mut subscription = self.core.feed.subscribe(key).ok_or(PlayError::TooManyWatchers)?;
         subscription.keep(self.core.store.follow(key, &self.core.ear()).await?);
-        let current = self.core.load(key).await?.ok_or(PlayError::NotFound)?;
+        let current = self.core.load_durable(key).await?.ok_or(PlayError::NotFound)?;
         Watcher::begin(Arc::clone(&self.core), key.clone(), subscription, current, from).await
     }
 

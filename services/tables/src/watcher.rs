@@ -134,7 +134,7 @@ impl Watcher {
             From::Reached(reached) if reached.token == current.token => Start::At(Last::at(&current)),
             From::Reached(reached) if core.is_severed(&key, reached.token, &current).await? => {
                 core.suspect(&key, reached).await?;
-                current = core.load(&key).await?.ok_or(PlayError::NotFound)?;
+                current = core.load_durable(&key).await?.ok_or(PlayError::NotFound)?;
                 Start::Compacted
             }
             From::Reached(Reached { token, .. }) if token.version > newest => Start::Compacted,
@@ -173,7 +173,7 @@ impl Watcher {
             match self.phase {
                 Phase::Over => return None,
                 Phase::CatchingUp(until) if self.last.version >= until => self.phase = Phase::Live,
-                Phase::CatchingUp(_) => self.catch_up().await,
+                Phase::CatchingUp(until) => self.catch_up(until).await,
                 Phase::Doubtful => self.look_again().await,
                 Phase::Live => match self.subscription.receiver.recv().await {
                     Ok(step) => self.take(&step),
@@ -205,7 +205,7 @@ impl Watcher {
     /// Whether what the watcher was told last is in the table's past. Mostly somebody was only late to say where it is.
     async fn look_again(&mut self) {
         let read = async {
-            let stored = self.core.load(&self.key).await?;
+            let stored = self.core.load_durable(&self.key).await?;
             let past = match (&stored, self.last.token) {
                 (Some(stored), Some(last)) => self.core.is_past(&self.key, last, stored).await?,
                 _ => true,
@@ -226,11 +226,14 @@ impl Watcher {
         }
     }
 
-    /// Tells the next commit out of history.
-    async fn catch_up(&mut self) {
+    /// Tells the next commit out of history. What is later than that version may not be durable yet.
+    async fn catch_up(&mut self, until: u64) {
         if self.page.is_empty() {
             match self.core.store.history(&self.key, self.last.version, PAGE).await {
-                Ok(history) => self.page = history.entries.into(),
+                Ok(history) => {
+                    let durable = history.entries.into_iter().filter(|entry| entry.version <= until);
+                    self.page = durable.collect();
+                }
                 Err(error) => {
                     tracing::warn!(table = %self.key, %error, "a watcher is ended: history cannot be read");
                     return self.fall_behind();
@@ -266,12 +269,12 @@ impl Watcher {
 
     /// The table as it is, after a look whether what the watcher was told is in its past.
     async fn present(&self) -> Result<Option<Stored>, PlayError> {
-        let stored = self.core.load(&self.key).await?;
+        let stored = self.core.load_durable(&self.key).await?;
         if let (Some(stored), Some(reached)) = (&stored, self.reached())
             && self.core.is_severed(&self.key, reached.token, stored).await?
         {
             self.core.suspect(&self.key, reached).await?;
-            return self.core.load(&self.key).await;
+            return self.core.load_durable(&self.key).await;
         }
         Ok(stored)
     }

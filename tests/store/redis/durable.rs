@@ -1,13 +1,20 @@
 //! What is on the primary and not yet on its replicas is acknowledged to nobody, whoever wrote it.
 
 use std::sync::Arc;
+use std::time::{Duration, Instant};
 
 use fulcrum::store::redis::{Durability, Endpoint, RedisConfig, RedisStore, Topology};
-use tables::{Commit, Outcome, Settlement, SettlementFilter, Store, StoreError};
+use rules::{Ask, Chips, PlayerId};
+use tables::{
+    Commit, Message, OsDealer, Outcome, PlayError, Request, RequestId, Settings, Settlement,
+    SettlementFilter, Store, StoreError, TableId, TableKey, Tables, Watcher,
+};
+use tokio::time::timeout;
+use uuid::Uuid;
 
 use super::servers::{Server, until};
 use super::{is_done, keeping, open, played};
-use crate::fixtures::{key, request, settlements};
+use crate::fixtures::{config, key, operator, request, settlements};
 
 fn with_durability(primary: Endpoint, durability: Durability) -> RedisConfig {
     keeping(RedisConfig { durability, ..RedisConfig::new(Topology::Single(primary)) })
@@ -68,5 +75,48 @@ async fn what_no_replica_has_is_not_acknowledged() {
     replica.signal("-STOP");
     for (way, told) in ways(&hasty, &commit, &record).await.into_iter().enumerate() {
         assert!(matches!(told, Ok(true)), "way {way}: {told:?}");
+    }
+}
+
+/// Neither is it told to those who watch, wherever they do.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn what_no_replica_has_is_told_to_nobody_who_watches() {
+    let primary = Server::start();
+    let port = primary.port.to_string();
+    let replica = Server::with(&["--replicaof", "127.0.0.1", &port, "--repl-diskless-sync-delay", "0"]);
+    until("the replica follows", || primary.ask::<String>(&["INFO", "replication"]).contains("state=online"));
+    let process = async || {
+        let store = open(with_durability(primary.endpoint(), Durability::Replicated(1))).await;
+        Tables::new(store as Arc<dyn Store>, Arc::new(OsDealer), Settings::default())
+    };
+    let (here, there) = (process().await, process().await);
+    let (operator, id) = (operator("casino-1"), RequestId(Uuid::from_u128(1)));
+    let opening = Request { id, payload: [1; 32] };
+    // The first answer of a busy machine's replica may take longer than a caller waits.
+    let started = Instant::now();
+    while let Err(error) = here.open(&operator, opening, config(), &|_, _| Vec::new()).await {
+        assert!(started.elapsed() < Duration::from_secs(20), "{error}");
+    }
+    let key = TableKey { table: TableId::derived(&operator, &id), operator };
+    let mut watchers = [here.watch(&key, None).await.unwrap(), there.watch(&key, None).await.unwrap()];
+    for watcher in &mut watchers {
+        assert!(matches!(watcher.next().await, Some(Message::Snapshot(_))));
+    }
+    replica.signal("-STOP");
+    let player = PlayerId::new("alice").unwrap();
+    let sit = Ask::Seat { player, seat: None, buy_in: Chips(5000), post: false, transaction: String::new() };
+    let asked = here.ask(&key, None, None, sit, &|_, _| Vec::new()).await;
+    assert!(matches!(asked, Err(PlayError::Store(_))), "{asked:?}");
+    let told = async |watcher: &mut Watcher, patience| timeout(patience, watcher.next()).await;
+    // Longer than it takes to look for what was missed.
+    for watcher in &mut watchers {
+        let told = told(watcher, Duration::from_secs(3)).await;
+        assert!(told.is_err(), "told before a replica has it: {told:?}");
+    }
+    assert!(there.watch(&key, None).await.is_err(), "nor is it in a snapshot");
+    replica.signal("-CONT");
+    for watcher in &mut watchers {
+        let told = told(watcher, Duration::from_secs(30)).await;
+        assert!(matches!(told, Ok(Some(Message::Commit { version: 2, .. }))), "{told:?}");
     }
 }

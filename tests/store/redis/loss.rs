@@ -82,16 +82,17 @@ async fn lost_commits_are_noticed_by_who_made_them_and_by_who_saw_them() {
     let mut watcher = there.resume(&keys[1], reached).await.unwrap();
     assert!(matches!(watcher.next().await, Some(Message::Compacted(_))));
 
-    // Nobody asks anything of the third table here; elsewhere it gets just as far. Who watches it is told all the same.
+    // Nobody asks anything of the third table here; elsewhere it gets just as far, if it is not noticed before. Who watches
+    // it is told all the same.
     sit(&there, &keys[2], "carol").await.unwrap();
     let told = tokio::time::timeout(std::time::Duration::from_secs(20), third.next()).await;
     assert!(matches!(told, Ok(Some(Message::Compacted(_)))), "{told:?}");
 
-    for (key, last) in keys.iter().zip([2, 2, 3]) {
+    for (key, lasts) in keys.iter().zip([2..=2, 2..=2, 2..=3]) {
         let table = there.read(key).await.unwrap();
         let stops: Vec<_> = table.stops.iter().map(|stop| (stop.scope, stop.reason.as_str())).collect();
         assert_eq!(stops, [(StopScope::Malfunction, "history lost")]);
-        assert_eq!(table.lost.map(|lost| lost.last), Some(last));
+        assert!(table.lost.is_some_and(|lost| lasts.contains(&lost.last)), "{:?}", table.lost);
     }
     sit(&here, &keys[3], "bob").await.unwrap();
     let healthy = there.read(&keys[3]).await.unwrap();
