@@ -84,6 +84,12 @@ impl Running {
         self.child.wait().unwrap();
     }
 
+    /// Whether it has ended by itself.
+    #[allow(dead_code)]
+    pub fn has_ended(&mut self) -> bool {
+        self.child.try_wait().unwrap().is_some()
+    }
+
     /// Waits for its end: exit code, the rest of its output, its errors.
     pub fn wait(mut self) -> (i32, String, String) {
         let begun = Instant::now();

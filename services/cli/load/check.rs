@@ -44,6 +44,8 @@ pub struct Fault {
 pub enum Kind {
     /// Something that was acknowledged is not in the log.
     Lost,
+    /// The same, and the log does not say that history was lost there: once for each table.
+    LostSilently,
     /// Something is in the log twice.
     Doubled,
     /// The log says something else than the answer to a call did.

@@ -104,7 +104,8 @@ What is checked, with nothing but the contract's messages:
   - The sequences of each table's log have no gaps, and the log read at the end is the one that was told
     meanwhile.
   - Each decision, pick, buy-in and payout that was acknowledged is in the log once, where the answer said
-    and as it said; what was refused is not there. A call without an answer is asked again, and counts as
+    and as it said; what was refused is not there. What is lost counts, and once more where the log itself
+    does not tell that history was lost there. A call without an answer is asked again, and counts as
     nothing if nobody knows.
   - Chips: what was brought is on the table, paid out or raked, after every hand, and each hand pays what
     was put in.

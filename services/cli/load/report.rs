@@ -39,6 +39,8 @@ struct Sums {
     /// Decisions of which it is not known whether they counted.
     unknown: u64,
     lost: u64,
+    /// Tables that lost something of it and tell of no lost history there.
+    lost_silently: u64,
     doubled: u64,
     contradicted: u64,
     gaps: u64,
@@ -86,6 +88,7 @@ impl Checked {
         sums.unknown += records.iter().map(|record| record.unknown).sum::<u64>();
         sums.hands += found.hands;
         sums.lost += found.count(Kind::Lost);
+        sums.lost_silently += found.count(Kind::LostSilently);
         sums.doubled += found.count(Kind::Doubled);
         sums.contradicted += found.count(Kind::Contradicted);
         sums.gaps += found.count(Kind::Gap);
@@ -284,6 +287,7 @@ impl Report {
         let sums = &self.sums;
         let counts = [
             ("lost", sums.lost),
+            ("tables that lost without a word", sums.lost_silently),
             ("doubled", sums.doubled),
             ("contradicted", sums.contradicted),
             ("gaps", sums.gaps),

@@ -2,7 +2,7 @@
 //! read and checked.
 
 use std::collections::BTreeMap;
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 use tokio::sync::{mpsc, watch};
@@ -29,7 +29,9 @@ use crate::cli::signals::Stop;
 const AT_ONCE: usize = 32;
 /// A table is quiet for so long at most, besides what bots think and clocks run.
 const QUIET: Duration = Duration::from_secs(5);
-const OPENING_SAID: &str = "ended while tables were being opened; those that are open stay open";
+const OPENING_SAID: &str = "ended while tables were being opened";
+/// So many tables that stay open are named.
+const NAMED: usize = 100;
 const AT_ONCE_SAID: &str = "ended at once: players are still seated, and nothing was checked";
 /// The bits of a bot's seed that tell the places at a table apart.
 const PLACES: u32 = 8;
@@ -39,6 +41,8 @@ pub struct Run<'a> {
     args: &'a LoadArgs,
     calls: Calls,
     rooms: Vec<Room>,
+    /// The tables that are open, whatever becomes of the run.
+    opened: Opened,
     ends: watch::Sender<Option<Ends>>,
     logs: JoinSet<BTreeMap<String, Log>>,
     seed: u64,
@@ -57,12 +61,14 @@ pub async fn run(args: &LoadArgs, stop: &mut Stop) -> Result<Report, Failure> {
     let (ends, _) = watch::channel(None);
     // Fewer bits, so that every reader of JSON keeps all of them.
     let seed = args.seed.unwrap_or_else(|| crate::cli::any_seed() >> 16);
-    let mut run = Run { args, calls, rooms: Vec::new(), ends, logs: JoinSet::new(), seed };
+    let mut run =
+        Run { args, calls, rooms: Vec::new(), opened: Opened::default(), ends, logs: JoinSet::new(), seed };
 
     progress.say("opening tables");
+    let opened = run.opened.clone();
     tokio::select! {
-        begun = run.begin() => begun?,
-        () = stop.asked() => return Err(Failure::Failed(OPENING_SAID.to_owned())),
+        begun = run.begin() => begun.map_err(|failure| opened.told_with(failure))?,
+        () = stop.asked() => return Err(opened.told_with(Failure::Failed(OPENING_SAID.to_owned()))),
     }
     progress.say("");
     let begun = Instant::now();
@@ -89,18 +95,27 @@ impl Run<'_> {
     /// Opens and fills the tables. The logs are followed from the beginning on.
     async fn begin(&mut self) -> Result<(), Failure> {
         let mut opening = JoinSet::new();
-        let mut rooms = BTreeMap::new();
+        let (mut rooms, mut failed) = (BTreeMap::new(), Ok(()));
         for index in 0..self.args.tables {
             if opening.len() >= AT_ONCE {
-                collect(opening.join_next().await, &mut rooms, &self.args.address)?;
+                failed = collect(opening.join_next().await, &mut rooms, &self.args.address);
+            }
+            if failed.is_err() {
+                break;
             }
             let config = self.args.games.config(index, self.args.seats, self.args.action_clock);
-            let calls = self.calls.clone();
-            opening.spawn(async move { (index, Room::open(&calls, config).await) });
+            let (calls, opened) = (self.calls.clone(), self.opened.clone());
+            opening.spawn(async move {
+                let room = Room::open(&calls, config).await;
+                room.iter().for_each(|room| opened.note(&room.id));
+                (index, room)
+            });
         }
+        // After a failure too: what is on its way may be opened yet.
         while let Some(opened) = opening.join_next().await {
-            collect(Some(opened), &mut rooms, &self.args.address)?;
+            failed = failed.and(collect(Some(opened), &mut rooms, &self.args.address));
         }
+        failed?;
         self.rooms = rooms.into_values().collect();
         self.follow();
         self.fill().await
@@ -217,6 +232,32 @@ impl Run<'_> {
             closing.spawn(async move { room.close().await });
         }
         while closing.join_next().await.is_some() {}
+    }
+}
+
+/// The ids of the tables that were opened.
+#[derive(Clone, Default)]
+struct Opened(Arc<Mutex<Vec<String>>>);
+
+impl Opened {
+    fn note(&self, table_id: &str) {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner).push(table_id.to_owned());
+    }
+
+    /// The failure, and which tables it leaves open.
+    fn told_with(&self, failure: Failure) -> Failure {
+        let ids = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        match failure {
+            Failure::Failed(text) if !ids.is_empty() => {
+                let named = ids.iter().take(NAMED).map(String::as_str).collect::<Vec<_>>().join("\n  ");
+                let more = match ids.len().saturating_sub(NAMED) {
+                    0 => String::new(),
+                    more => format!("\n  and {more} more"),
+                };
+                Failure::Failed(format!("{text}\n\nThese tables stay open:\n  {named}{more}"))
+            }
+            failure => failure,
+        }
     }
 }
 

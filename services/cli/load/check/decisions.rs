@@ -136,9 +136,11 @@ impl Decisions {
     /// Holds it against what the players were answered.
     pub fn finish(&self, log: &Told, records: &[Record], found: &mut Findings) {
         self.count_twice(found);
+        let mut silently = Vec::new();
         for record in records {
             for ack in &record.acks {
-                self.acknowledged(log, &record.player, ack, found);
+                let lost = self.acknowledged(log, &record.player, ack, found);
+                silently.extend((lost && !log.tells_lost(ack.sequence)).then_some(ack.sequence));
             }
             for denied in &record.denied {
                 self.refused(&record.player, denied, found);
@@ -151,6 +153,11 @@ impl Decisions {
                 );
                 found.add(Kind::Doubled, log.last().unwrap_or_default(), what);
             }
+        }
+        if let Some(first) = silently.iter().min() {
+            let count = silently.len();
+            let what = format!("of what was acknowledged {count} are lost, and no lost history tells of it");
+            found.add(Kind::LostSilently, *first, what);
         }
     }
 
@@ -171,7 +178,8 @@ impl Decisions {
         }
     }
 
-    fn acknowledged(&self, log: &Told, player: &str, ack: &Ack, found: &mut Findings) {
+    /// True if it is lost.
+    fn acknowledged(&self, log: &Told, player: &str, ack: &Ack, found: &mut Findings) -> bool {
         let there = match ack.deed {
             Deed::Acted { hand, turn, .. } | Deed::Picked { hand, turn } => {
                 let answers =
@@ -187,11 +195,11 @@ impl Decisions {
             }
         };
         if there.contains(&(ack.sequence, ack.deed)) {
-            return;
+            return false;
         }
         if log.hides(ack.sequence) {
             found.unverified += 1;
-            return;
+            return false;
         }
         match there.first() {
             None => found.add(
@@ -214,6 +222,7 @@ impl Decisions {
                 ),
             ),
         }
+        there.is_empty()
     }
 
     fn refused(&self, player: &str, denied: &Denied, found: &mut Findings) {

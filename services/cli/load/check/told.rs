@@ -109,6 +109,12 @@ impl Told {
         self.lost.len() as u64
     }
 
+    /// Whether the log itself says that this sequence was lost.
+    #[must_use]
+    pub fn tells_lost(&self, sequence: u64) -> bool {
+        within(&self.lost, sequence)
+    }
+
     /// Whether something was told that was lost afterwards.
     #[must_use]
     pub fn spoiled(&self) -> bool {

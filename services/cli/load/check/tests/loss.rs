@@ -31,7 +31,30 @@ fn what_was_acknowledged_and_lost_with_the_history_is_counted() {
     let found = log(&with_a_loss()).check(&[record], &[], None);
     finds(&found, Kind::Lost, "ann: a call to 100 with 50 in turn 1 of hand 1 was acknowledged at 5");
     assert_eq!((found.histories_lost, found.hands, found.hands_voided, found.hands_open), (1, 1, 1, 0));
-    assert_eq!(found.count(Kind::Lost), 1, "{found:?}");
+    assert_eq!((found.count(Kind::Lost), found.count(Kind::LostSilently)), (1, 0), "{found:?}");
+    assert!(!found.clean(), "what is lost is lost, also where it is told");
+}
+
+#[test]
+fn what_is_lost_besides_what_the_log_tells_of_is_lost_without_a_word() {
+    let mut record = record();
+    record.acks.truncate(2);
+    // The hand that was played after the loss, and of which nothing is told.
+    for turn in [1, 2] {
+        let deed = Deed::Acted { hand: 1_002, turn, action: Action::Check, to: 0, put_in: 0 };
+        record.acks.push(Ack { sequence: 1_001, seat: 1, deed });
+    }
+    let found = log(&with_a_loss()).check(&[record], &[], None);
+    loses(&found, "a check to 0 with 0 in turn 1 of hand 1002");
+    assert_eq!((found.count(Kind::Lost), found.count(Kind::LostSilently)), (3, 1), "by table");
+    assert!(
+        found
+            .faults
+            .iter()
+            .any(|fault| fault.sequence == 1_001
+                && fault.what.starts_with("of what was acknowledged 2 are lost")),
+        "{found:?}"
+    );
 }
 
 #[test]
