@@ -50,10 +50,13 @@ pub struct Report {
     pub hands: u64,
     pub actions_acked: u64,
     pub lost: u64,
+    /// Those of them whose table tells of no loss.
+    pub lost_silently: u64,
     pub doubled: u64,
     pub contradicted: u64,
     pub gaps: u64,
     pub chips_off: u64,
+    pub settlements_off: u64,
     pub hands_open: u64,
     pub hands_voided: u64,
     pub histories_lost: u64,
@@ -136,6 +139,7 @@ impl Report {
     /// What must never be, whatever happens to servers and stores: money and history that contradict what was told.
     pub fn contradictions(&self) -> Vec<(&'static str, u64)> {
         let counts = [
+            ("actions lost, and their table tells of no loss", self.lost_silently),
             ("actions twice in the log", self.doubled),
             ("answers that the log contradicts", self.contradicted),
             ("gaps in a log", self.gaps),

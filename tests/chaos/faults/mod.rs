@@ -117,11 +117,8 @@ fn judge(fault: &Fault, finished: &Finished, row: &Row, (struck, end): (u64, u64
         wrong.push("play does not go on".to_owned());
     }
     match fault.promise {
-        Promise::LossIsSaid => {
-            if report.lost > 0 && report.histories_lost == 0 {
-                wrong.push(format!("{} actions lost without a word", report.lost));
-            }
-        }
+        // By table: what is lost without a word is a contradiction.
+        Promise::LossIsSaid => {}
         Promise::AnswersKept if report.lost > 0 => wrong.push(format!("{} actions lost", report.lost)),
         Promise::AnswersKept => {}
         Promise::NothingLost | Promise::OthersPlayOn => {
