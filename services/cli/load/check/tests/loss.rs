@@ -71,6 +71,34 @@ fn who_saw_what_was_lost_saw_nothing_wrong() {
     finds(&again.check(&[], &[], None), Kind::Gap, "the history was lost");
 }
 
+/// Ben saw a call at 4 where the log has another commit, and was told to begin anew; Ann was not.
+#[test]
+fn who_saw_another_history_has_to_be_told_to_begin_anew() {
+    let view = |player: &str, told_anew: bool| {
+        let mut seen = with_a_loss();
+        let other = crate::pb::v1::PlayHalted {};
+        seen[3] = TableMessage {
+            sequence: 4,
+            ..told(vec![(9_000, vec![Event::PlayHalted(other)], None)]).remove(0)
+        };
+        let rest = seen.split_off(4);
+        if told_anew {
+            let snapshot = Content::Snapshot(Box::default());
+            seen.push(TableMessage { sequence: 1_000, content: Some(snapshot), ..TableMessage::default() });
+            seen.extend(rest.into_iter().skip(1));
+        } else {
+            seen.extend(rest);
+        }
+        let mut view = View::new(player);
+        seen.iter().for_each(|message| view.hear(message));
+        view
+    };
+    let found = log(&with_a_loss()).check(&[], &[view("ben", true)], None);
+    assert_eq!(found.count(Kind::View), 0, "{found:?}");
+    let found = log(&with_a_loss()).check(&[], &[view("ann", false)], None);
+    finds(&found, Kind::View, "ann was told something else than the log says");
+}
+
 #[test]
 fn a_loss_that_does_not_fit_is_a_gap() {
     let mut messages = with_a_loss();
