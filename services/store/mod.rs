@@ -15,3 +15,6 @@ pub use embedded::{EmbeddedSettings, EmbeddedStore, OpenError};
 pub use keyring::{Keyring, KeyringError};
 pub use redis::{RedisConfig, RedisStore};
 pub use seal::{Place, Purpose, SealError, Sealed};
+
+/// Later than this no due time lies, ms since the epoch: the greatest number that a sorted set of Redis keeps exactly.
+const LATEST: rules::Millis = rules::Millis((1 << 53) - 1);

@@ -6,7 +6,7 @@ use tables::settlement::settlements;
 use tables::{Entry, Settlement, StoreError, TableKey, Token};
 
 use super::{Inspect, RawEntry, RawState};
-use crate::store::Codec;
+use crate::store::{Codec, LATEST};
 
 /// So many entries are read at a time.
 const PAGE: usize = 128;
@@ -14,8 +14,6 @@ const PAGE: usize = 128;
 const LOOKS: u32 = 5;
 /// So many findings of one table are told.
 const MOST: usize = 16;
-/// Later than this no calendar has a table: what a sorted set keeps exactly.
-const LATEST: Millis = Millis((1 << 53) - 1);
 
 /// What kind of thing is wrong.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]

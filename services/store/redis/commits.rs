@@ -13,15 +13,12 @@ use super::fences::fence;
 use super::keys::{Place, Shard};
 use super::route::{Home, Kind};
 use super::script::{Answer, Arguments, Verdict, split_state};
-use crate::store::CodecError;
+use crate::store::{CodecError, LATEST};
 
 /// A commit that comes to Redis later than this after it was sent is not done any more: whoever sent it has given up.
 /// Shorter than the silence that counts as an outage, so that a time-out which Redis sat on during one is not applied
 /// before the clocks have got that time back (rules 8.4).
 const STALE: Millis = Millis(2_000);
-
-/// Later than this no due time lies: the greatest number that a sorted set keeps exactly.
-pub(super) const LATEST: u64 = (1 << 53) - 1;
 
 impl RedisStore {
     pub(super) async fn try_commit(&self, commit: &Commit) -> Result<Outcome, StoreError> {
@@ -46,7 +43,7 @@ impl RedisStore {
             state: &state,
             entry: &entry,
             history: self.config.history,
-            due: commit.due.map(|due| due.0.min(LATEST)),
+            due: commit.due.map(|due| due.min(LATEST).0),
             name: commit.key.to_string(),
             not_before: not_before(commit),
             not_after: Some((sent + STALE).0),

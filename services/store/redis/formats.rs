@@ -27,10 +27,16 @@ pub(super) fn get() -> Cmd {
     command
 }
 
-/// Fixes the format of an installation that has just been made.
-pub(super) fn begin(format: u32) -> Cmd {
-    let mut command = cmd("HSETNX");
-    command.arg(INSTALLATION).arg(FIELD).arg(format);
+/// Makes the installation if there is none, with this number of shards and in the newest format, and tells what its shards
+/// and its format are. One step: whoever dies half-way through would leave a new installation in the first format.
+const MAKE: &str = "\
+if redis.call('HSETNX', KEYS[1], 'shards', ARGV[1]) == 1 then redis.call('HSET', KEYS[1], ARGV[2], ARGV[3]) end
+return redis.call('HMGET', KEYS[1], 'shards', ARGV[2])";
+
+/// Calls it.
+pub(super) fn make(shards: u16, newest: u32) -> Cmd {
+    let mut command = cmd("EVAL");
+    command.arg(MAKE).arg(1).arg(INSTALLATION).arg(shards).arg(FIELD).arg(newest);
     command
 }
 

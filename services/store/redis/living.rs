@@ -19,17 +19,14 @@ use super::route::{Home, Kind};
 use super::script;
 use super::topology::text;
 
-/// So long after its last sign of life a process counts as alive; signs come each second.
-const ALIVE: Millis = Millis(3_500);
 /// A silence of a shard that counts as an outage, ms. Longer than a commit may be on its way.
 const SILENCE: u64 = 2_500;
 /// So long outages are remembered, ms: no clock runs that long.
 const REMEMBERED: u64 = 3_600_000;
-/// Who looks for what is due signs so often besides, and hears who else does. Whoever has not signed for so long is
-/// suspected to be dead: others look after his shards, without waiting until he no longer counts as alive. Together
-/// under a second, so that a server that dies makes no clock later than that.
+/// Who looks for what is due signs so often, and hears who else does. The shards of whoever has not signed for so long
+/// fall to the others. Together under a second, so that a server that dies makes no clock later than that.
 const SIGN: Duration = Duration::from_millis(200);
-const SUSPECTED: Millis = Millis(600);
+const ALIVE: Millis = Millis(600);
 /// How often a process looks after all others' shards too, in case that somebody signs and does nothing else, and what
 /// is overdue there. By then its owner would have applied it: that is more than the margin of shared clocks.
 const SWEEP: Duration = Duration::from_secs(1);
@@ -48,10 +45,8 @@ pub(super) struct Living {
 struct Known {
     /// Shards that are ours to look after; all of them until we know better.
     own: Vec<Shard>,
+    /// Who has signed lately.
     alive: BTreeSet<Uuid>,
-    /// Who has signed just now, and the shards of all others that fall to us meanwhile.
-    unsuspected: BTreeSet<Uuid>,
-    orphans: Vec<Shard>,
     signed: Instant,
     swept: Instant,
     /// By shard.
@@ -64,8 +59,6 @@ impl Living {
         let known = Known {
             own: Shard::all(shards).collect(),
             alive: BTreeSet::new(),
-            unsuspected: BTreeSet::new(),
-            orphans: Vec::new(),
             signed: Instant::now(),
             swept: Instant::now(),
             outages: vec![Vec::new(); usize::from(shards)],
@@ -85,26 +78,7 @@ impl Living {
             known.own = Shard::all(shards).filter(|shard| chosen(*shard, &alive, self.me)).collect();
             tracing::info!(processes = alive.len(), shards = known.own.len(), "clocks shared out");
             known.alive = alive;
-            known.find_orphans(shards, self.me);
         }
-    }
-
-    fn suspect_all_but(&self, unsuspected: BTreeSet<Uuid>, shards: u16) {
-        let mut known = self.lock();
-        if known.unsuspected != unsuspected {
-            known.unsuspected = unsuspected;
-            known.find_orphans(shards, self.me);
-        }
-    }
-}
-
-impl Known {
-    fn find_orphans(&mut self, shards: u16, me: Uuid) {
-        let own: BTreeSet<Shard> = self.own.iter().copied().collect();
-        let falls_to_us = |shard: &Shard| !own.contains(shard) && chosen(*shard, &self.unsuspected, me);
-        // Until we have heard of anybody nobody is suspected.
-        let any = self.unsuspected.contains(&me);
-        self.orphans = Shard::all(shards).filter(|shard| any && falls_to_us(shard)).collect();
     }
 }
 
@@ -124,11 +98,9 @@ fn chosen(shard: Shard, alive: &BTreeSet<Uuid>, me: Uuid) -> bool {
 }
 
 impl RedisStore {
-    /// Signs, hears who else did, and notes outages.
+    /// Signs with the newest format that is known here, hears of the installation's, and notes outages.
     pub(super) async fn beat(&self) -> Result<(), StoreError> {
-        let now = self.time().await?;
-        let alive = self.sign(now).await?;
-        self.living.learn(alive, self.shards());
+        self.sign_format().await?;
         let shards = self.all_shards();
         let answers =
             self.ask_each(&shards, |shard| script::beat(&shard.beat(), SILENCE, REMEMBERED)).await?;
@@ -159,39 +131,27 @@ impl RedisStore {
         self.note_outages(shard, &answer)
     }
 
-    async fn sign(&self, now: Millis) -> Result<BTreeSet<Uuid>, StoreError> {
+    async fn sign_format(&self) -> Result<(), StoreError> {
+        let now = self.time().await?;
         let mut format = cmd("SET");
         format.arg(formats::signature(self.living.me)).arg(self.codec.newest_format()).arg("PX").arg(SIGNED);
         let mut forget = cmd("ZREMRANGEBYSCORE");
         forget.arg(PROCESSES).arg("-inf").arg((now - Millis(SIGNED)).0);
-        let [sign, list] = self.signature(now, ALIVE);
-        let commands = [sign, format, forget, formats::get(), list];
+        let commands = [self.signature(now), format, forget, formats::get()];
         let reply = self.router.call(Home::Installation, &commands, Kind::Read).await;
-        let mut values = reply.map_err(Fault::unavailable)?.values;
-        let listed = values.pop();
-        self.follow(formats::read(values.pop().as_ref())?);
-        self.read_processes(listed.as_ref())
+        let installed = reply.map_err(Fault::unavailable)?.values.pop();
+        self.follow(formats::read(installed.as_ref())?);
+        Ok(())
     }
 
-    /// Signs, and lists who has signed within this time.
-    fn signature(&self, now: Millis, within: Millis) -> [Cmd; 2] {
+    fn signature(&self, now: Millis) -> Cmd {
         let mut sign = cmd("ZADD");
         sign.arg(PROCESSES).arg(now.0).arg(self.living.me.to_string());
-        let mut list = cmd("ZRANGEBYSCORE");
-        list.arg(PROCESSES).arg((now - within).0).arg("+inf");
-        [sign, list]
-    }
-
-    fn read_processes(&self, listed: Option<&Value>) -> Result<BTreeSet<Uuid>, StoreError> {
-        let names = listed.and_then(Value::as_sequence).ok_or_else(|| strange("the processes"))?;
-        let mut processes: BTreeSet<Uuid> =
-            names.iter().filter_map(text).filter_map(|name| Uuid::try_parse(&name).ok()).collect();
-        processes.insert(self.living.me);
-        Ok(processes)
+        sign
     }
 
     /// Signs now and then as one who looks for what is due, and hears who else does.
-    async fn suspect(&self) -> Result<(), StoreError> {
+    async fn share_out(&self) -> Result<(), StoreError> {
         let now = self.time().await?;
         {
             let mut known = self.living.lock();
@@ -200,10 +160,15 @@ impl RedisStore {
             }
             known.signed = Instant::now();
         }
-        let commands = self.signature(now, SUSPECTED);
-        let reply = self.router.call(Home::Installation, &commands, Kind::Read).await;
+        let mut list = cmd("ZRANGEBYSCORE");
+        list.arg(PROCESSES).arg((now - ALIVE).0).arg("+inf");
+        let reply = self.router.call(Home::Installation, &[self.signature(now), list], Kind::Read).await;
         let listed = reply.map_err(Fault::unavailable)?.values.pop();
-        self.living.suspect_all_but(self.read_processes(listed.as_ref())?, self.shards());
+        let names = listed.as_ref().and_then(Value::as_sequence).ok_or_else(|| strange("the processes"))?;
+        let mut alive: BTreeSet<Uuid> =
+            names.iter().filter_map(text).filter_map(|name| Uuid::try_parse(&name).ok()).collect();
+        alive.insert(self.living.me);
+        self.living.learn(alive, self.shards());
         Ok(())
     }
 
@@ -229,19 +194,18 @@ impl RedisStore {
         Ok(all)
     }
 
-    /// What is due in our own shards and those of processes that seem to be dead; now and then also what is overdue in
-    /// all others.
+    /// What is due in our own shards; now and then also what is overdue in all others.
     pub(super) async fn look_due(
         &self,
         until: Millis,
         limit: usize,
     ) -> Result<Vec<(TableKey, Millis)>, StoreError> {
-        if let Err(error) = self.suspect().await {
-            // Whoever was suspected before still is; our own shards need no word of the others.
+        if let Err(error) = self.share_out().await {
+            // Our own shards need no word of the others.
             tracing::debug!(%error, "who else lives is not known just now");
         }
-        let (ours, others) = self.watch_over();
-        let mut due = self.read_due(&ours, until, limit).await?;
+        let (own, others) = self.watch_over();
+        let mut due = self.read_due(&own, until, limit).await?;
         if !others.is_empty() {
             let overdue = self.time().await? - OVERDUE;
             due.extend(self.read_due(&others, until.min(overdue), limit).await?);
@@ -257,14 +221,13 @@ impl RedisStore {
 
     fn watch_over(&self) -> (Vec<Shard>, Vec<Shard>) {
         let mut known = self.living.lock();
-        let ours: Vec<Shard> = known.own.iter().chain(&known.orphans).copied().collect();
-        if ours.len() == usize::from(self.shards()) || known.swept.elapsed() < SWEEP {
-            return (ours, Vec::new());
+        if known.own.len() == usize::from(self.shards()) || known.swept.elapsed() < SWEEP {
+            return (known.own.clone(), Vec::new());
         }
         known.swept = Instant::now();
-        let taken: BTreeSet<Shard> = ours.iter().copied().collect();
-        let others = Shard::all(self.shards()).filter(|shard| !taken.contains(shard)).collect();
-        (ours, others)
+        let own: BTreeSet<Shard> = known.own.iter().copied().collect();
+        let others = Shard::all(self.shards()).filter(|shard| !own.contains(shard));
+        (known.own.clone(), others.collect())
     }
 }
 
@@ -294,25 +257,20 @@ mod tests {
     }
 
     #[test]
-    fn the_shards_of_who_is_suspected_fall_to_the_others_and_back() {
+    fn the_shards_of_who_does_not_sign_fall_to_the_others_and_back() {
         let living = Living::new(64);
         let (silent, third) = (Uuid::from_u128(0xdead), Uuid::from_u128(0xbeef));
         let all = BTreeSet::from([living.me, silent, third]);
-        living.learn(all.clone(), 64);
-        assert!(living.lock().orphans.is_empty(), "nobody is suspected before anybody was heard of");
-        living.suspect_all_but(all.clone(), 64);
-        assert!(living.lock().orphans.is_empty());
         let rest = BTreeSet::from([living.me, third]);
-        living.suspect_all_but(rest.clone(), 64);
-        let orphans = living.lock().orphans.clone();
-        let falls = |shard: &Shard| chosen(*shard, &all, silent) && chosen(*shard, &rest, living.me);
-        assert_eq!(orphans, Shard::all(64).filter(falls).collect::<Vec<_>>());
-        assert!(!orphans.is_empty());
-        living.suspect_all_but(all, 64);
-        assert!(living.lock().orphans.is_empty(), "he has signed again");
-        living.suspect_all_but(rest.clone(), 64);
-        living.learn(rest, 64);
-        let known = living.lock();
-        assert!(known.orphans.is_empty() && orphans.iter().all(|shard| known.own.contains(shard)));
+        assert_eq!(living.lock().own.len(), 64, "all, before anybody was heard of");
+        living.learn(all.clone(), 64);
+        let before = living.lock().own.clone();
+        living.learn(rest.clone(), 64);
+        let orphans = |shard: &Shard| chosen(*shard, &all, silent) && chosen(*shard, &rest, living.me);
+        let wanted: BTreeSet<Shard> = before.iter().copied().chain(Shard::all(64).filter(orphans)).collect();
+        assert_eq!(living.lock().own.iter().copied().collect::<BTreeSet<_>>(), wanted);
+        assert!(wanted.len() > before.len());
+        living.learn(all, 64);
+        assert_eq!(living.lock().own, before, "he has signed again");
     }
 }

@@ -86,38 +86,23 @@ impl RedisStore {
     /// the warnings.
     pub(super) async fn check_installation(&self) -> Result<Vec<String>, StartError> {
         let failed = |error: StoreError| StartError::Unreachable(error.to_string());
-        let mut set = cmd("HSETNX");
-        set.arg(INSTALLATION).arg("shards").arg(self.config.shards);
-        let mut get = cmd("HGET");
-        get.arg(INSTALLATION).arg("shards");
-        let reply = self.router.call(Home::Installation, &[set, get], Kind::Read).await;
-        let mut values = reply.map_err(|fault| failed(fault.unavailable()))?.values;
-        let stored = values.pop();
-        // Who has set the number of shards has made the installation.
-        self.check_format(values.first() == Some(&Value::Int(1))).await?;
-        let number = stored.as_ref().and_then(text).and_then(|text| text.parse().ok());
+        let known = self.codec.newest_format();
+        let make = formats::make(self.config.shards, known);
+        let reply = self.router.call(Home::Installation, &[make], Kind::Read).await;
+        let answer = reply.map_err(|fault| failed(fault.unavailable()))?.values.pop();
+        let fields = answer.and_then(|answer| answer.into_sequence().ok()).unwrap_or_default();
+        let number = fields.first().and_then(text).and_then(|text| text.parse().ok());
         let strange =
             |why: &str| StartError::Strange { server: INSTALLATION.to_owned(), why: why.to_owned() };
-        let stored_shards: u16 = number.ok_or_else(|| strange("the stored number of shards is none"))?;
-        if stored_shards != self.config.shards {
-            return Err(StartError::Shards { stored: stored_shards, configured: self.config.shards });
-        }
-        self.check_keys().await
-    }
-
-    /// A new installation gets the newest format; of another one the format has to be known.
-    async fn check_format(&self, new: bool) -> Result<(), StartError> {
-        let failed = |error: StoreError| StartError::Unreachable(error.to_string());
-        let known = self.codec.newest_format();
-        if new {
-            let fixed = self.router.call(Home::Installation, &[formats::begin(known)], Kind::Read).await;
-            fixed.map_err(|fault| failed(fault.unavailable()))?;
-        }
-        let installed = formats::get_format(&self.router).await.map_err(failed)?;
+        let stored: u16 = number.ok_or_else(|| strange("the stored number of shards is none"))?;
+        let installed = formats::read(fields.get(1)).map_err(failed)?;
         if installed > known {
             return Err(StartError::Format { installed, known });
         }
         self.codec.begin_with(installed);
-        Ok(())
+        if stored != self.config.shards {
+            return Err(StartError::Shards { stored, configured: self.config.shards });
+        }
+        self.check_keys().await
     }
 }

@@ -10,12 +10,12 @@ use tables::{
 };
 
 use super::RedisStore;
-use super::commits::LATEST;
 use super::fault::{Fault, strange};
 use super::keys::{Place, Shard, table_key};
 use super::route::{Home, Kind};
 use super::script::{bytes, entry_id, split_state};
 use super::topology::text;
+use crate::store::LATEST;
 
 /// Greater than every due time, and less than the calendar's first member, which is no table.
 const FOREVER: &str = "(inf";
@@ -119,7 +119,7 @@ impl RedisStore {
         until: Millis,
         limit: usize,
     ) -> Result<Vec<(TableKey, Millis)>, StoreError> {
-        let until = if until.0 > LATEST { FOREVER.to_owned() } else { until.0.to_string() };
+        let until = if until > LATEST { FOREVER.to_owned() } else { until.0.to_string() };
         let answers = self.ask_each(shards, |shard| due(shard, &until, limit)).await?;
         let mut all = Vec::new();
         for answer in &answers {

@@ -13,7 +13,7 @@ use crate::committing::{Core, Draft, Fate, stop};
 use crate::ids::TableKey;
 use crate::play::PlayError;
 use crate::resume::Reached;
-use crate::store::{StoreError, Stored, Token, severed};
+use crate::store::{StoreError, Stored, Token, is_past, severed};
 
 /// So often the loss is tried to be committed because another commit came first.
 const ATTEMPTS: usize = 4;
@@ -68,10 +68,7 @@ impl Core {
         seen: Token,
         current: &Stored,
     ) -> Result<bool, StoreError> {
-        if current.token.version <= seen.version {
-            return Ok(severed(seen, current, None));
-        }
-        Ok(severed(seen, current, self.kept(key, seen.version).await?))
+        Ok(severed(seen, current, self.kept(key, seen, current).await?))
     }
 
     /// Whether a commit is in the past of this state, as far as history is kept.
@@ -81,15 +78,16 @@ impl Core {
         seen: Token,
         current: &Stored,
     ) -> Result<bool, StoreError> {
-        if current.token.version <= seen.version {
-            return Ok(current.token == seen);
-        }
-        Ok(self.kept(key, seen.version).await?.is_none_or(|kept| kept == seen))
+        Ok(is_past(seen, current, self.kept(key, seen, current).await?))
     }
 
-    async fn kept(&self, key: &TableKey, version: u64) -> Result<Option<Token>, StoreError> {
-        let history = self.store.history(key, version.saturating_sub(1), 1).await?;
-        let kept = history.entries.first().filter(|entry| entry.version == version);
+    /// The commit of that version that the history before this state has.
+    async fn kept(&self, key: &TableKey, seen: Token, current: &Stored) -> Result<Option<Token>, StoreError> {
+        if current.token.version <= seen.version {
+            return Ok(None);
+        }
+        let history = self.store.history(key, seen.version.saturating_sub(1), 1).await?;
+        let kept = history.entries.first().filter(|entry| entry.version == seen.version);
         Ok(kept.map(|entry| entry.token))
     }
 }

@@ -179,13 +179,17 @@ pub enum StoreError {
 /// commit of its version that the history has; `None` if it keeps none of that version.
 #[must_use]
 pub fn severed(seen: Token, current: &Stored, kept: Option<Token>) -> bool {
-    if seen == current.token || current.table.knows_loss_of(seen.version) {
-        return false;
-    }
+    !is_past(seen, current, kept) && !current.table.knows_loss_of(seen.version)
+}
+
+/// Whether a commit is in the past of a table, as far as that can be told. `kept` as in [`severed`].
+#[must_use]
+pub fn is_past(seen: Token, current: &Stored, kept: Option<Token>) -> bool {
     match kept {
-        Some(kept) => kept != seen,
+        _ if seen == current.token => true,
+        Some(kept) => kept == seen,
         // What is older than the history cannot be told; what is later than the table was never made, or is lost.
-        None => current.token.version <= seen.version,
+        None => current.token.version > seen.version,
     }
 }
 
