@@ -7,7 +7,17 @@ use crate::child::{Server, fulcrum, run};
 
 #[test]
 fn every_command_teaches_with_examples() {
-    for command in [&["--help"][..], &["serve", "--help"], &["demo", "--help"], &["bot", "--help"]] {
+    for command in [
+        &["--help"][..],
+        &["serve", "--help"],
+        &["demo", "--help"],
+        &["bot", "--help"],
+        &["load", "--help"],
+        &["store", "--help"],
+        &["store", "show", "--help"],
+        &["store", "check", "--help"],
+        &["store", "migrate", "--help"],
+    ] {
         let (code, output, errors) = run(command);
         assert_eq!((code, errors.as_str()), (0, ""), "{command:?}");
         assert!(output.contains("Examples:\n") && output.contains("  fulcrum "), "{command:?}: {output}");

@@ -25,10 +25,20 @@ use crate::store::{Keyring, RedisConfig};
 ///
 /// A store in Redis may be looked at while its servers run; the file of a single server only while that is stopped.
 #[derive(Args, Debug)]
+#[command(after_long_help = EXAMPLES)]
 pub struct StoreArgs {
     #[command(subcommand)]
     command: Command,
 }
+
+const EXAMPLES: &str = "\
+Examples:
+  fulcrum store show --redis redis://127.0.0.1:6379 casino-1/0f6c2c1e-3f7c-5a53-9c57-0d7d0a6f7b11
+      A table of a running installation.
+  fulcrum store check --store fulcrum.redb
+      Whether everything fits in the file of a server that is stopped.
+  fulcrum store migrate --redis redis://127.0.0.1:6379
+      The last step of a roll-out, once all servers run the new version.";
 
 #[derive(Subcommand, Debug)]
 enum Command {
