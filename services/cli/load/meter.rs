@@ -1,7 +1,6 @@
 //! What a run measures while it goes: calls, how long they take, what goes wrong, and how long nothing goes on.
 
 use std::collections::BTreeMap;
-use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
@@ -14,14 +13,11 @@ use tonic_types::StatusExt;
 const LONGEST: u64 = 600_000_000;
 
 /// What is measured.
-pub struct Meter {
-    calls: AtomicU64,
-    answered: AtomicU64,
-    acked: AtomicU64,
-    errors: AtomicU64,
-    hands: AtomicU64,
-    streams: AtomicU64,
-    rest: Mutex<Rest>,
+pub struct Meter(Mutex<All>);
+
+struct All {
+    counts: Counts,
+    rest: Rest,
 }
 
 /// What is not only counted.
@@ -68,61 +64,52 @@ impl Meter {
             longest_pause: Duration::ZERO,
             last_ack: None,
         };
-        let zero = || AtomicU64::new(0);
-        Ok(Meter {
-            calls: zero(),
-            answered: zero(),
-            acked: zero(),
-            errors: zero(),
-            hands: zero(),
-            streams: zero(),
-            rest: Mutex::new(rest),
-        })
+        Ok(Meter(Mutex::new(All { counts: Counts::default(), rest })))
     }
 
-    fn lock(&self) -> MutexGuard<'_, Rest> {
+    fn lock(&self) -> MutexGuard<'_, All> {
         // Numbers: nothing to be left half done.
-        self.rest.lock().unwrap_or_else(PoisonError::into_inner)
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// A call that was answered after this time, or was not.
     pub fn call(&self, took: Duration, refused: Option<&Status>) {
-        self.calls.fetch_add(1, Ordering::Relaxed);
+        let mut all = self.lock();
+        all.counts.calls += 1;
         match refused {
             None => {
-                self.answered.fetch_add(1, Ordering::Relaxed);
-                self.lock().tries.saturating_record(micros(took));
+                all.counts.answered += 1;
+                all.rest.tries.saturating_record(micros(took));
             }
-            Some(status) => self.error(status),
+            Some(status) => all.error(status),
         }
     }
 
     /// Something that was refused or broke.
     pub fn error(&self, status: &Status) {
-        self.errors.fetch_add(1, Ordering::Relaxed);
-        *self.lock().errors.entry(name(status)).or_default() += 1;
+        self.lock().error(status);
     }
 
     /// A decision that was acknowledged, so long after it was first sent.
     pub fn acked(&self, took: Duration) {
-        self.acked.fetch_add(1, Ordering::Relaxed);
-        let mut rest = self.lock();
-        rest.decisions.saturating_record(micros(took));
-        rest.note_pause(Instant::now());
+        let mut all = self.lock();
+        all.counts.acked += 1;
+        all.rest.decisions.saturating_record(micros(took));
+        all.rest.note_pause(Instant::now());
     }
 
     /// From now on decisions are expected all the time. How long calls took before does not matter.
     pub fn start(&self) -> Counts {
-        let mut rest = self.lock();
-        rest.last_ack = Some(Instant::now());
-        rest.tries.reset();
-        rest.decisions.reset();
-        self.counts()
+        let mut all = self.lock();
+        all.rest.last_ack = Some(Instant::now());
+        all.rest.tries.reset();
+        all.rest.decisions.reset();
+        all.counts
     }
 
     /// From now on none are: what was measured since the start.
     pub fn stop(&self) -> Rest {
-        let mut rest = self.lock();
+        let rest = &mut self.lock().rest;
         rest.note_pause(Instant::now());
         rest.last_ack = None;
         rest.clone()
@@ -130,32 +117,31 @@ impl Meter {
 
     /// A hand that ended.
     pub fn hand(&self) {
-        self.hands.fetch_add(1, Ordering::Relaxed);
+        self.lock().counts.hands += 1;
     }
 
     /// A stream that has to be opened again.
     pub fn stream(&self) {
-        self.streams.fetch_add(1, Ordering::Relaxed);
+        self.lock().counts.streams += 1;
     }
 
     /// The counters now.
     #[must_use]
     pub fn counts(&self) -> Counts {
-        let read = |counter: &AtomicU64| counter.load(Ordering::Relaxed);
-        Counts {
-            calls: read(&self.calls),
-            answered: read(&self.answered),
-            acked: read(&self.acked),
-            errors: read(&self.errors),
-            hands: read(&self.hands),
-            streams: read(&self.streams),
-        }
+        self.lock().counts
     }
 
     /// How often each reason was given until now.
     #[must_use]
     pub fn errors(&self) -> BTreeMap<String, u64> {
-        self.lock().errors.clone()
+        self.lock().rest.errors.clone()
+    }
+}
+
+impl All {
+    fn error(&mut self, status: &Status) {
+        self.counts.errors += 1;
+        *self.rest.errors.entry(name(status)).or_default() += 1;
     }
 }
 

@@ -86,7 +86,7 @@ impl Progress {
         let Some(file) = &mut self.timeline else {
             return Ok(());
         };
-        let (acked, errors) = (counts.acked - last.acked, counts.errors - last.errors);
+        let Counts { acked, errors, .. } = counts.since(last);
         let line = serde_json::json!({ "t_ms": t_ms, "acked": acked, "errors": errors });
         // A line a time, so that whoever follows the file sees whole ones.
         let written = writeln!(file, "{line}").and_then(|()| file.flush());
@@ -100,6 +100,6 @@ impl Progress {
 }
 
 fn rates(last: Counts, counts: Counts) -> String {
-    let (hands, acked) = (counts.hands - last.hands, counts.acked - last.acked);
+    let Counts { hands, acked, .. } = counts.since(last);
     format!("{hands} hands/s  {acked} actions/s  {} errors", counts.errors)
 }
