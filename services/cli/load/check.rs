@@ -71,8 +71,6 @@ pub enum Kind {
 pub struct Findings {
     /// Hands that were paid.
     pub hands: u64,
-    /// Hands that began and did not end.
-    pub hands_open: u64,
     /// Hands that were voided, for whatever reason.
     pub hands_voided: u64,
     /// How often the table's history was lost.

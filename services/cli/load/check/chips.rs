@@ -136,10 +136,15 @@ impl Chips {
         }
     }
 
+    /// All chips that can be accounted for.
+    fn there(&self) -> i128 {
+        let stacks = self.seats.values().map(|seat| seat.stack).sum::<i128>();
+        stacks + self.pot + self.paid + self.raked
+    }
+
     /// Between hands: the pot is empty, and nothing is missing.
     fn balance(&mut self, sequence: u64, hand: u64) {
-        let stacks = self.seats.values().map(|seat| seat.stack).sum::<i128>();
-        let there = stacks + self.pot + self.paid + self.raked;
+        let there = self.there();
         if self.pot != 0 || there != self.brought {
             let (pot, brought) = (self.pot, self.brought);
             self.fault(
@@ -156,8 +161,7 @@ impl Chips {
     /// What is wrong at the log's end.
     pub fn finish(&self, sequence: u64, found: &mut Findings) {
         found.take(&self.faults);
-        let stacks = self.seats.values().map(|seat| seat.stack).sum::<i128>();
-        let there = stacks + self.pot + self.paid + self.raked;
+        let there = self.there();
         if there != self.brought {
             let brought = self.brought;
             found.add(Kind::ChipsOff, sequence, format!("{brought} were brought, {there} are accounted for"));

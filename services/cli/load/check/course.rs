@@ -87,7 +87,6 @@ impl Course {
     pub fn finish(&self, sequence: u64, found: &mut Findings) {
         found.take(&self.faults);
         if let Some(hand) = self.running {
-            found.hands_open += 1;
             found.add(Kind::Hand, sequence, format!("hand {hand} has no end"));
         }
     }

@@ -178,16 +178,18 @@ impl Decisions {
         }
     }
 
+    /// What a seat's player himself decided in a turn.
+    fn own(&self, hand: u64, turn: u32, seat: u32) -> impl Iterator<Item = &Answer> {
+        let answers = self.answers.get(&(hand, turn, seat)).map(Vec::as_slice).unwrap_or_default();
+        answers.iter().filter(|answer| answer.by == ActedBy::Player)
+    }
+
     /// True if it is lost.
     fn acknowledged(&self, log: &Told, player: &str, ack: &Ack, found: &mut Findings) -> bool {
         let there = match ack.deed {
             Deed::Acted { hand, turn, .. } | Deed::Picked { hand, turn } => {
-                let answers =
-                    self.answers.get(&(hand, turn, ack.seat)).map(Vec::as_slice).unwrap_or_default();
-                let own = |answer: &&Answer| answer.by == ActedBy::Player;
-                let told: Vec<(u64, Deed)> =
-                    answers.iter().filter(own).map(|answer| (answer.sequence, answer.deed)).collect();
-                told
+                let own = self.own(hand, turn, ack.seat);
+                own.map(|answer| (answer.sequence, answer.deed)).collect::<Vec<_>>()
             }
             _ => {
                 let moves = self.moves.get(&(ack.sequence, ack.seat)).map(Vec::as_slice).unwrap_or_default();
@@ -227,8 +229,7 @@ impl Decisions {
 
     fn refused(&self, player: &str, denied: &Denied, found: &mut Findings) {
         let Denied { hand, turn, seat } = *denied;
-        let answers = self.answers.get(&(hand, turn, seat)).map(Vec::as_slice).unwrap_or_default();
-        if let Some(answer) = answers.iter().find(|answer| answer.by == ActedBy::Player) {
+        if let Some(answer) = self.own(hand, turn, seat).next() {
             let what = format!(
                 "{player}: turn {turn} of hand {hand} was refused; the log has {} as his own",
                 told(&answer.deed)

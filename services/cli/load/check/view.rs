@@ -33,10 +33,7 @@ impl View {
             Some(Content::Update(update)) => {
                 self.sit(update);
                 self.secrets.extend(not_for(self.seat, message.sequence, update));
-                match public(update) {
-                    Some(public) => self.told.hear(message, Some(&public)),
-                    None => self.told.hear(message, None),
-                }
+                self.told.hear(message, public(update).as_ref());
             }
             _ => self.told.hear(message, None),
         }
