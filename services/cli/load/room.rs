@@ -30,7 +30,6 @@ pub struct Room {
     /// Its name.
     pub name: String,
     calls: Calls,
-    players: Vec<String>,
     stage: watch::Sender<Stage>,
     bots: JoinSet<(View, Record)>,
     /// What was acknowledged to the operator, for each player.
@@ -59,8 +58,7 @@ impl Room {
             calls.ask(&request, |mut c, request| async move { c.tables.create_table(request).await }).await;
         let id = called.answer?.table_id;
         let (stage, _) = watch::channel(Stage::Playing);
-        let (players, records) = (Vec::new(), Vec::new());
-        Ok(Room { id, name, calls: calls.clone(), players, stage, bots: JoinSet::new(), records })
+        Ok(Room { id, name, calls: calls.clone(), stage, bots: JoinSet::new(), records: Vec::new() })
     }
 
     /// Seats players and lets a bot play for each.
@@ -83,11 +81,10 @@ impl Room {
             let seated = self.calls.ask(&request, call).await.answer?;
             let deed = Deed::Seated { session: seated.session, buy_in: manner.buy_in };
             let ack = Ack { sequence: seated.sequence, seat: seated.seat, deed };
-            self.records.push(Record { player: player.clone(), acks: vec![ack], ..Record::default() });
             let seed = seed.wrapping_add(place);
             let bot = Bot::new(&self.calls, (&self.id, &player), manner, seed, self.stage.subscribe());
             self.bots.spawn(bot.play());
-            self.players.push(player);
+            self.records.push(Record { player, acks: vec![ack], ..Record::default() });
         }
         Ok(())
     }
@@ -130,8 +127,8 @@ impl Room {
         }
         self.stage.send_replace(Stage::Ending);
         self.until(patience, |table| table.hand.as_ref().is_none_or(|hand| !hand.running)).await?;
-        for place in 0..self.players.len() {
-            self.stand_up(place).await;
+        for record in &mut self.records {
+            stand_up(&self.calls, &self.id, record).await;
         }
         Ok(self.until(patience, |table| table.seats.is_empty()).await?.version)
     }
@@ -150,28 +147,6 @@ impl Room {
             }
             sleep(LOOK).await;
         }
-    }
-
-    async fn stand_up(&mut self, place: usize) {
-        let Some(record) = self.records.get_mut(place) else {
-            return;
-        };
-        let request = StandUpRequest {
-            request_id: request_id(),
-            table_id: self.id.clone(),
-            player_id: record.player.clone(),
-            transaction_id: request_id(),
-            etag: String::new(),
-        };
-        let call = |mut c: Client, request| async move { c.tables.stand_up(request).await };
-        // Refused: he has been stood up already.
-        let (Ok(left), Some(seat)) =
-            (self.calls.ask(&request, call).await.answer, record.acks.first().map(|ack| ack.seat))
-        else {
-            return;
-        };
-        let deed = if left.pending { Deed::Leaving } else { Deed::Left { paid: left.paid } };
-        record.acks.push(Ack { sequence: left.sequence, seat, deed });
     }
 
     /// Waits for the bots.
@@ -228,4 +203,24 @@ impl Room {
         let call = |mut c: Client, request| async move { c.tables.close_table(request).await };
         self.calls.ask(&request, call).await;
     }
+}
+
+/// Pays a player out, and notes what was acknowledged.
+async fn stand_up(calls: &Calls, table_id: &str, record: &mut Record) {
+    let request = StandUpRequest {
+        request_id: request_id(),
+        table_id: table_id.to_owned(),
+        player_id: record.player.clone(),
+        transaction_id: request_id(),
+        etag: String::new(),
+    };
+    let call = |mut c: Client, request| async move { c.tables.stand_up(request).await };
+    // Refused: he has been stood up already.
+    let (Ok(left), Some(seat)) =
+        (calls.ask(&request, call).await.answer, record.acks.first().map(|ack| ack.seat))
+    else {
+        return;
+    };
+    let deed = if left.pending { Deed::Leaving } else { Deed::Left { paid: left.paid } };
+    record.acks.push(Ack { sequence: left.sequence, seat, deed });
 }
