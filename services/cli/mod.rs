@@ -3,6 +3,7 @@
 //! What is absent, on purpose: no command fixes a deck or shows a card to anybody who may not see it. Bots and tellers
 //! are clients like all others; they know what their stream tells them.
 
+mod asks;
 mod bot;
 mod cards;
 mod client;

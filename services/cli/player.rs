@@ -6,16 +6,14 @@ use rules::Pick;
 use tokio::time::sleep;
 use tonic::Status;
 
-use super::client::{Client, as_player, reason, request_id, timed};
+use super::asks::Asks;
+use super::client::{Client, as_player, reason, timed};
 use super::follow::{Follow, News};
 use super::pace::Pace;
 use super::sight::Sight;
 use super::strategy::{Question, Temper};
 use super::strength::Spot;
-use crate::pb::v1::{
-    ActRequest, Action, AddChipsRequest, Entry, ErrorReason, SeatPlayerRequest, SelectPivotRequest,
-    SitInRequest, SitOutReason, StandUpRequest, Turn, TurnKind,
-};
+use crate::pb::v1::{Action, ErrorReason, SitOutReason, Turn, TurnKind};
 
 /// How many deals a bot tries in its head before it decides.
 const DEALS: u32 = 200;
@@ -83,16 +81,7 @@ impl Player {
     /// # Errors
     /// A refusal, or that nobody answers.
     pub async fn take_seat(&self, seat: u32, buy_in: i64) -> Result<(), Status> {
-        let request = SeatPlayerRequest {
-            request_id: request_id(),
-            table_id: self.table_id.clone(),
-            player_id: self.name.clone(),
-            seat,
-            buy_in,
-            transaction_id: request_id(),
-            entry: Entry::Post.into(),
-            etag: String::new(),
-        };
+        let request = self.asks().seat(seat, buy_in);
         let asked = self.client.ask(|mut client| {
             let request = timed(request.clone());
             async move { client.tables.seat_player(request).await }
@@ -125,18 +114,16 @@ impl Player {
     /// # Errors
     /// A refusal, or that nobody answers.
     pub async fn stand_up(&self) -> Result<(), Status> {
-        let request = StandUpRequest {
-            request_id: request_id(),
-            table_id: self.table_id.clone(),
-            player_id: self.name.clone(),
-            transaction_id: request_id(),
-            etag: String::new(),
-        };
+        let request = self.asks().stand_up();
         let asked = self.client.ask(|mut client| {
             let request = timed(request.clone());
             async move { client.tables.stand_up(request).await }
         });
         passed_over(asked.await, &[ErrorReason::Leaving, ErrorReason::NotSeated, ErrorReason::TableClosed])
+    }
+
+    fn asks(&self) -> Asks<'_> {
+        Asks { table_id: &self.table_id, player: &self.name }
     }
 
     async fn answer_turn(&mut self) -> Result<(), Status> {
@@ -161,14 +148,7 @@ impl Player {
     async fn pick(&mut self, turn: &Turn) -> Result<(), Status> {
         let spot = spot(&self.sight, self.sight.hand.pick);
         let pick = spot.best_pick(DEALS, &mut self.rng);
-        let request = SelectPivotRequest {
-            request_id: request_id(),
-            table_id: self.table_id.clone(),
-            hand_number: turn.hand_number,
-            turn: turn.number,
-            player_id: self.name.clone(),
-            card_index: Some(pick.index().into()),
-        };
+        let request = self.asks().pick(turn, pick.index().into());
         let asked = self.client.ask(|mut client| {
             let request = timed(request.clone());
             async move { client.pivots.select_pivot(request).await }
@@ -203,15 +183,7 @@ impl Player {
     }
 
     async fn send(&self, turn: &Turn, action: Action, to: i64) -> Result<(), Status> {
-        let request = ActRequest {
-            request_id: request_id(),
-            table_id: self.table_id.clone(),
-            hand_number: turn.hand_number,
-            turn: turn.number,
-            player_id: self.name.clone(),
-            action: action.into(),
-            to,
-        };
+        let request = self.asks().act(turn, action, to);
         let asked = self.client.ask(|mut client| {
             let request = timed(request.clone());
             async move { client.actions.act(request).await }
@@ -241,14 +213,7 @@ impl Player {
     }
 
     async fn add_chips(&self) -> Result<(), Status> {
-        let request = AddChipsRequest {
-            request_id: request_id(),
-            table_id: self.table_id.clone(),
-            player_id: self.name.clone(),
-            amount: self.sight.config.stakes.unwrap_or_default().max_buy_in,
-            transaction_id: request_id(),
-            etag: String::new(),
-        };
+        let request = self.asks().add_chips(self.sight.config.stakes.unwrap_or_default().max_buy_in);
         let asked = self.client.ask(|mut client| {
             let request = timed(request.clone());
             async move { client.tables.add_chips(request).await }
@@ -257,13 +222,7 @@ impl Player {
     }
 
     async fn sit_in(&self) -> Result<(), Status> {
-        let request = SitInRequest {
-            request_id: request_id(),
-            table_id: self.table_id.clone(),
-            player_id: self.name.clone(),
-            entry: Entry::Post.into(),
-            etag: String::new(),
-        };
+        let request = self.asks().sit_in();
         let asked = self.client.ask(|mut client| {
             let request = timed(request.clone());
             async move { client.tables.sit_in(request).await }

@@ -16,13 +16,11 @@ use super::check::{Ack, Deed, Denied, Record, View};
 use super::choice::choose;
 use super::share::Share;
 use super::stream::Stream;
-use crate::cli::client::{as_player, reason, request_id};
+use crate::cli::asks::Asks;
+use crate::cli::client::{as_player, reason};
 use crate::cli::sight::Sight;
 use crate::pb::v1::table_message::Content;
-use crate::pb::v1::{
-    ActRequest, ActedBy, AddChipsRequest, Entry, ErrorReason, SelectPivotRequest, SitInRequest, SitOutReason,
-    TableMessage, Turn, TurnKind,
-};
+use crate::pb::v1::{ActedBy, AddChipsRequest, ErrorReason, SitOutReason, TableMessage, Turn, TurnKind};
 
 /// How many cards a player of Double Hold'em can pick from.
 const CARDS: u32 = 3;
@@ -168,15 +166,7 @@ impl Bot {
 
     fn act(&mut self, turn: &Turn, seat: u32, think: Duration) -> Errand {
         let (action, to) = choose(&turn.legal.unwrap_or_default(), &mut self.rng);
-        let request = ActRequest {
-            request_id: request_id(),
-            table_id: self.table_id.clone(),
-            hand_number: turn.hand_number,
-            turn: turn.number,
-            player_id: self.name.clone(),
-            action: action.into(),
-            to,
-        };
+        let request = self.asks().act(turn, action, to);
         let (calls, denied) = (self.calls.clone(), denied(turn, seat));
         Box::pin(async move {
             sleep(think).await;
@@ -192,14 +182,8 @@ impl Bot {
     }
 
     fn pick(&mut self, turn: &Turn, seat: u32, think: Duration) -> Errand {
-        let request = SelectPivotRequest {
-            request_id: request_id(),
-            table_id: self.table_id.clone(),
-            hand_number: turn.hand_number,
-            turn: turn.number,
-            player_id: self.name.clone(),
-            card_index: Some(self.rng.random_range(0..CARDS)),
-        };
+        let card = self.rng.random_range(0..CARDS);
+        let request = self.asks().pick(turn, card);
         let (calls, denied) = (self.calls.clone(), denied(turn, seat));
         Box::pin(async move {
             sleep(think).await;
@@ -225,27 +209,28 @@ impl Bot {
             return None;
         }
         self.came_back = true;
-        let (calls, table_id, player_id) = (self.calls.clone(), self.table_id.clone(), self.name.clone());
-        let amount = self.manner.buy_in;
+        let calls = self.calls.clone();
         Some(match out {
             // New chips bring him back by themselves.
-            SitOutReason::NoChips => Box::pin(async move {
-                let acks = Vec::from_iter(add_chips(&calls, &table_id, &player_id, amount, seat).await);
-                Record { acks, asked_for_chips: 1, ..Record::default() }
-            }),
-            _ => Box::pin(async move {
-                let entry = Entry::Post.into();
-                let request = SitInRequest {
-                    request_id: request_id(),
-                    table_id,
-                    player_id,
-                    entry,
-                    etag: String::new(),
-                };
-                calls.ask(&request, |mut c, request| async move { c.tables.sit_in(request).await }).await;
-                Record::default()
-            }),
+            SitOutReason::NoChips => {
+                let request = self.asks().add_chips(self.manner.buy_in);
+                Box::pin(async move {
+                    let acks = Vec::from_iter(add_chips(&calls, &request, seat).await);
+                    Record { acks, asked_for_chips: 1, ..Record::default() }
+                })
+            }
+            _ => {
+                let request = self.asks().sit_in();
+                Box::pin(async move {
+                    calls.ask(&request, |mut c, request| async move { c.tables.sit_in(request).await }).await;
+                    Record::default()
+                })
+            }
         })
+    }
+
+    fn asks(&self) -> Asks<'_> {
+        Asks { table_id: &self.table_id, player: &self.name }
     }
 }
 
@@ -257,18 +242,14 @@ async fn run(errand: &mut Option<Errand>) -> Record {
     }
 }
 
-async fn add_chips(calls: &Calls, table_id: &str, player_id: &str, amount: i64, seat: u32) -> Option<Ack> {
-    let request = AddChipsRequest {
-        request_id: request_id(),
-        table_id: table_id.to_owned(),
-        player_id: player_id.to_owned(),
-        amount,
-        transaction_id: request_id(),
-        etag: String::new(),
-    };
-    let called = calls.ask(&request, |mut c, request| async move { c.tables.add_chips(request).await }).await;
+async fn add_chips(calls: &Calls, request: &AddChipsRequest, seat: u32) -> Option<Ack> {
+    let called = calls.ask(request, |mut c, request| async move { c.tables.add_chips(request).await }).await;
     let answer = called.answer.ok()?;
-    let deed = if answer.pending { Deed::Requested { amount } } else { Deed::Added { amount: answer.added } };
+    let deed = if answer.pending {
+        Deed::Requested { amount: request.amount }
+    } else {
+        Deed::Added { amount: answer.added }
+    };
     Some(Ack { sequence: answer.sequence, seat, deed })
 }
 

@@ -10,10 +10,11 @@ use tonic::Status;
 use super::bot::{Bot, Manner, Stage};
 use super::calls::Calls;
 use super::check::{Ack, Deed, Record, View};
+use crate::cli::asks::Asks;
 use crate::cli::client::{Client, is_transient, request_id};
 use crate::pb::v1::{
-    CloseTableRequest, CreateTableRequest, Entry, GetTableRequest, ListSettlementsRequest, PauseTableRequest,
-    ResumeTableRequest, SeatPlayerRequest, Settlement, StandUpRequest, StopScope, Table, TableConfig,
+    CloseTableRequest, CreateTableRequest, GetTableRequest, ListSettlementsRequest, PauseTableRequest,
+    ResumeTableRequest, Settlement, StopScope, Table, TableConfig,
 };
 
 /// How often a table is looked at while its last hand is played.
@@ -67,16 +68,7 @@ impl Room {
     /// A refusal, or that nobody answers.
     pub async fn seat(&mut self, players: Vec<String>, manner: Manner, seed: u64) -> Result<(), Status> {
         for (place, player) in (0..).zip(players) {
-            let request = SeatPlayerRequest {
-                request_id: request_id(),
-                table_id: self.id.clone(),
-                player_id: player.clone(),
-                seat: 0,
-                buy_in: manner.buy_in,
-                transaction_id: request_id(),
-                entry: Entry::Post.into(),
-                etag: String::new(),
-            };
+            let request = Asks { table_id: &self.id, player: &player }.seat(0, manner.buy_in);
             let call = |mut c: Client, request| async move { c.tables.seat_player(request).await };
             let seated = self.calls.ask(&request, call).await.answer?;
             let deed = Deed::Seated { session: seated.session, buy_in: manner.buy_in };
@@ -207,13 +199,7 @@ impl Room {
 
 /// Pays a player out, and notes what was acknowledged.
 async fn stand_up(calls: &Calls, table_id: &str, record: &mut Record) {
-    let request = StandUpRequest {
-        request_id: request_id(),
-        table_id: table_id.to_owned(),
-        player_id: record.player.clone(),
-        transaction_id: request_id(),
-        etag: String::new(),
-    };
+    let request = Asks { table_id, player: &record.player }.stand_up();
     let call = |mut c: Client, request| async move { c.tables.stand_up(request).await };
     // Refused: he has been stood up already.
     let (Ok(left), Some(seat)) =
