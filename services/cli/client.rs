@@ -168,6 +168,12 @@ pub fn is_transient(status: &Status) -> bool {
     }
 }
 
+/// Whether it is worth asking again, here or elsewhere. A server that is full says so without a time to come back where
+/// others may have room.
+pub fn again(status: &Status) -> bool {
+    is_transient(status) || status.code() == Code::ResourceExhausted
+}
+
 fn bearer(token: &str) -> Result<MetadataValue<Ascii>, Failure> {
     let bad = |_| {
         Failure::Usage("the token has characters that no token has: it is one line of visible ASCII".into())

@@ -2,9 +2,9 @@
 //! it broke off.
 
 use tokio::time::Instant;
-use tonic::{Code, Status, Streaming};
+use tonic::{Status, Streaming};
 
-use super::client::{Client, PATIENCE, Pauses, is_transient};
+use super::client::{Client, PATIENCE, Pauses, again};
 use crate::pb::v1::table_event::Event;
 use crate::pb::v1::table_message::Content;
 use crate::pb::v1::{Table, TableMessage, TableState, Update, Viewer, WatchTableRequest, WatchTableResponse};
@@ -119,8 +119,7 @@ impl Follow {
     /// Waits a moment after a failure, unless it is for good.
     async fn bear(&mut self, status: Status) -> Result<(), Status> {
         self.stream = None;
-        let broken = is_transient(&status) || status.code() == Code::ResourceExhausted;
-        if !broken || self.heard.elapsed() > PATIENCE {
+        if !again(&status) || self.heard.elapsed() > PATIENCE {
             return Err(status);
         }
         self.pauses.next(&status).await;

@@ -5,12 +5,12 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use tokio::time::{Instant, sleep};
-use tonic::{Code, Request, Response, Status};
+use tonic::{Request, Response, Status};
 use tonic_types::StatusExt;
 
 use super::connections::Connections;
 use super::meter::Meter;
-use crate::cli::client::{Client, is_transient, reason};
+use crate::cli::client::{Client, again, reason};
 use crate::pb::v1::ErrorReason;
 
 /// How long a try may take.
@@ -69,11 +69,6 @@ impl Calls {
             }
         }
     }
-}
-
-/// A server that is full says so without a time to come back where others may have room.
-fn again(status: &Status) -> bool {
-    is_transient(status) || status.code() == Code::ResourceExhausted
 }
 
 /// The service says that nothing was changed.
