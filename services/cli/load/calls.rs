@@ -1,4 +1,4 @@
-//! Calls with a deadline, timed, and repeated over all connections until they have an answer.
+//! Calls with a deadline, timed, and repeated over all connections until they have an answer, or for [`PATIENCE`].
 
 use std::future::Future;
 use std::sync::Arc;
@@ -43,7 +43,7 @@ pub struct Called<T> {
 }
 
 impl Calls {
-    /// Makes a call, each try at the next connection, until it is answered or refused for good.
+    /// Makes a call, each try at the next connection, until it is answered or refused for good, or for [`PATIENCE`].
     pub async fn ask<M, T, C, F>(&self, message: &M, call: C) -> Called<T>
     where
         M: Clone,

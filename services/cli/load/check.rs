@@ -126,7 +126,7 @@ impl Findings {
     }
 }
 
-/// A table's log, folded as it is read: with the first message it holds nothing but what is needed to check the rest.
+/// A table's log, folded as it is read: it holds nothing but what is needed to check the rest.
 #[derive(Default)]
 pub struct Log {
     told: Told,

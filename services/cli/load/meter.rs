@@ -42,7 +42,7 @@ pub struct Counts {
     pub answered: u64,
     /// Decisions that were acknowledged.
     pub acked: u64,
-    /// Calls that were refused or got no answer.
+    /// Calls that were refused or got no answer, and streams that broke or did not open.
     pub errors: u64,
     /// Hands that ended.
     pub hands: u64,

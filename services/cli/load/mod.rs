@@ -80,7 +80,7 @@ pub struct LoadArgs {
     /// Writes the report to this file as one JSON object.
     #[arg(long, value_name = "FILE", help_heading = "Output")]
     json: Option<PathBuf>,
-    /// Writes a JSON line to this file each 100 ms: the time, decisions acknowledged and calls that failed.
+    /// Writes a JSON line to this file each 100 ms: the time, decisions acknowledged, and calls and streams that failed.
     #[arg(long, value_name = "FILE", help_heading = "Output")]
     timeline: Option<PathBuf>,
     /// Measures only.
@@ -118,8 +118,8 @@ outages (in Redis: ?history= in the URL), else what is trimmed counts as a gap; 
 run lets it be read again from its beginning.
 
 Calls that fail with UNAVAILABLE, RESOURCE_EXHAUSTED, DEADLINE_EXCEEDED or a broken connection are repeated
-at the next connection until they are answered. Only --duration or Ctrl-C end the playing; a second Ctrl-C
-ends all at once.
+at the next connection until they are answered, for two minutes at most. Only --duration or Ctrl-C end the
+playing; a second Ctrl-C ends all at once.
 
 Exit codes: 0 all is right, 1 the check failed or could not be made (the tables then stay open, for a look),
 2 bad usage.";

@@ -336,7 +336,7 @@ impl Report {
     #[must_use]
     pub fn complaint(&self) -> String {
         format!(
-            "the check failed at {} of {} tables; they are left open for a look, with nobody seated",
+            "the check failed at {} of {} tables; all stay open for a look, with nobody seated",
             self.bad_tables, self.tables
         )
     }

@@ -166,7 +166,7 @@ impl Run<'_> {
         Ok(())
     }
 
-    /// Plays the last hands, reads the logs and checks them; closes the tables of which all is right.
+    /// Plays the last hands, reads the logs and checks them; closes the tables if all is right at every one.
     async fn end(&mut self) -> Result<Checked, Failure> {
         let patience = self.args.last_hands;
         let mut ending = JoinSet::new();

@@ -17,7 +17,7 @@ pub struct Told {
     last: Option<u64>,
     /// So many updates were followed by a snapshot, since the stream could not go on after them.
     recalled: usize,
-    /// Whether the stream began after sequence 0 and no part is missing.
+    /// A part is missing, or it began with a snapshot.
     broken: bool,
     /// What came after the first of the two, up to the second, was left out by the stream.
     holes: Vec<(u64, u64)>,
