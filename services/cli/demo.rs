@@ -79,7 +79,8 @@ async fn play(args: &DemoArgs, address: SocketAddr, stop: &mut Stop) -> Result<(
     let pace = args.pace.unwrap_or(if args.hands.is_some() { Pace::Fast } else { Pace::Normal });
     let seed = args.seed.unwrap_or_else(super::any_seed);
     let paint = Paint::for_stdout();
-    let output = args.hands.map_or_else(Output::plain, |hands| Output::with_bar(hands * TABLES.len() as u64));
+    let bar = |hands| Output::with_bar(hands * TABLES.len() as u64, "hands");
+    let output = args.hands.map_or_else(Output::plain, bar);
 
     let mut bots = JoinSet::new();
     let mut tables = Vec::new();

@@ -17,15 +17,9 @@ impl Output {
         Output { bar: ProgressBar::hidden() }
     }
 
-    /// With a bar that counts so many hands; it shows itself only if the standard error is a terminal.
+    /// With a bar that counts so many of these; it shows itself only if the standard error is a terminal.
     #[must_use]
-    pub fn with_bar(hands: u64) -> Output {
-        Output::with_bar_of(hands, "hands")
-    }
-
-    /// With a bar that counts so many of anything.
-    #[must_use]
-    pub fn with_bar_of(count: u64, what: &str) -> Output {
+    pub fn with_bar(count: u64, what: &str) -> Output {
         let bar = ProgressBar::new(count);
         let template = format!("{{bar:40.cyan/dim}} {{pos}}/{{len}} {what} {{elapsed:.dim}}");
         if let Ok(style) = ProgressStyle::with_template(&template) {

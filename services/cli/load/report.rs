@@ -24,8 +24,7 @@ pub struct Checked {
     late_ms: Vec<u64>,
     told_late_ms: Vec<u64>,
     start_late_ms: Vec<u64>,
-    /// Table, its name, and what is wrong there.
-    faults: Vec<(String, String, Fault)>,
+    faults: Vec<ToldFault>,
     bad_tables: u64,
 }
 
@@ -105,8 +104,13 @@ impl Checked {
         self.late_ms.extend(found.late_ms);
         self.told_late_ms.extend(found.told_late_ms);
         self.start_late_ms.extend(found.start_late_ms);
-        let faults = found.faults.into_iter().map(|fault| (id.to_owned(), name.to_owned(), fault));
-        self.faults.extend(faults);
+        let told = |Fault { sequence, what, .. }: Fault| ToldFault {
+            table: id.to_owned(),
+            name: name.to_owned(),
+            sequence,
+            what,
+        };
+        self.faults.extend(found.faults.into_iter().map(told));
     }
 
     /// Whether nothing is wrong.
@@ -179,12 +183,7 @@ impl Report {
         if !checked.done {
             (checked.sums.hands, checked.sums.actions_acked) = (counts.hands, counts.acked);
         }
-        let told = |(table, name, fault): (String, String, Fault)| ToldFault {
-            table,
-            name,
-            sequence: fault.sequence,
-            what: fault.what,
-        };
+        checked.faults.truncate(IN_OBJECT);
         Report {
             tables,
             bots: tables * seats as usize,
@@ -205,7 +204,7 @@ impl Report {
             errors: meter.errors(),
             longest_pause_ms: rest.longest_pause.as_millis(),
             streams_reopened: counts.streams,
-            faults: checked.faults.into_iter().map(told).take(IN_OBJECT).collect(),
+            faults: checked.faults,
             tries: rest.tries,
             bad_tables: checked.bad_tables,
         }

@@ -83,7 +83,7 @@ pub async fn run(args: CheckArgs) -> Result<(), Failure> {
     for operator in &operators {
         total += store.count(operator).await.map_err(failed)?;
     }
-    let output = Output::with_bar_of(total, "tables");
+    let output = Output::with_bar(total, "tables");
     let mut findings = Findings::default();
     for operator in &operators {
         let checked =

@@ -5,7 +5,7 @@ use rules::config::TableConfig;
 use rules::hand::{Hand, HandPlayer};
 use rules::player::Seat;
 use rules::table::Table;
-use rules::{Chips, Millis, SeatNo, pots};
+use rules::{Chips, SeatNo, pots};
 use serde::Serialize;
 use tables::TableKey;
 
@@ -218,7 +218,6 @@ fn state(table: &Table) -> State {
 
 fn config(version: u64, config: &TableConfig) -> Config {
     let stakes = &config.stakes;
-    let ms = |time: Millis| time.0;
     Config {
         version,
         display_name: config.display_name.clone(),
@@ -235,9 +234,9 @@ fn config(version: u64, config: &TableConfig) -> Config {
         min_buy_in: stakes.min_buy_in.0,
         max_buy_in: stakes.max_buy_in.0,
         rake_basis_points: config.rake.basis_points,
-        action_clock_ms: ms(config.clocks.action),
-        pivot_clock_ms: ms(config.clocks.pivot),
-        time_bank_ms: ms(config.clocks.time_bank),
+        action_clock_ms: config.clocks.action.0,
+        pivot_clock_ms: config.clocks.pivot.0,
+        time_bank_ms: config.clocks.time_bank.0,
     }
 }
 
