@@ -37,10 +37,12 @@ pub struct ServeArgs {
     #[arg(long, help_heading = "Store")]
     memory: bool,
     /// Redis instead of the file, for any number of servers: redis://…, redis-sentinel://…/name, redis-cluster://…, and
-    /// rediss… for TLS. It needs a key file, the same one at every server. [setting: redis]
+    /// rediss… for TLS. It needs the keys named (--key-file or FULCRUM_CARD_KEY), the same ones at every server. [setting:
+    /// redis]
     #[arg(long, env = "FULCRUM_REDIS", value_name = "URL", hide_env_values = true, help_heading = "Store")]
     redis: Option<String>,
-    /// How many commits of each table are kept for watchers who come back. [setting: limits.history; default: 4096]
+    /// How many commits of each table are kept for watchers who come back; with Redis that is ?history= in the URL.
+    /// [setting: limits.history; default: 4096]
     #[arg(long, env = "FULCRUM_HISTORY", value_name = "COMMITS", help_heading = "Store")]
     history: Option<u64>,
 
@@ -49,8 +51,8 @@ pub struct ServeArgs {
     #[arg(long, env = "FULCRUM_TOKEN_FILE", value_name = "FILE", help_heading = "Security")]
     token_file: Option<String>,
     /// The keys that seal the cards in the store: a line for each key, its name, a space, 64 hexadecimal digits. The
-    /// variable FULCRUM_CARD_KEY may hold the same instead. Without both: a key file beside the store. [setting:
-    /// key_file]
+    /// variable FULCRUM_CARD_KEY may hold the same instead. Without both: a key file beside the store; with Redis the start is
+    /// refused. [setting: key_file]
     #[arg(long, env = "FULCRUM_KEY_FILE", value_name = "FILE", help_heading = "Security")]
     key_file: Option<String>,
 

@@ -22,9 +22,9 @@ pub const REASON: &str = "history lost";
 pub struct Seen {
     /// Its version.
     pub version: u64,
-    /// How many hands had begun.
+    /// Its last hand.
     pub hands: u64,
-    /// How many sessions had begun.
+    /// Its last session.
     pub sessions: u64,
 }
 

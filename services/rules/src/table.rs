@@ -66,7 +66,7 @@ pub struct Departed {
 pub struct Table {
     /// The settings.
     pub config: TableConfig,
-    /// How many commits have made it; 1 after the opening.
+    /// 1 after the opening, one more with each commit; a loss of history skips some (rules 10.2).
     pub version: u64,
     /// How many settings it has had; 1 after the opening.
     pub config_version: u64,
@@ -78,13 +78,13 @@ pub struct Table {
     pub stops: Vec<Stop>,
     /// The seats by index.
     pub seats: [Option<Seat>; SeatNo::MAX as usize],
-    /// How many sessions have begun at this table.
+    /// The number of the last session that began at this table, or was skipped.
     pub sessions: u64,
     /// Button and blinds of the last hand.
     pub positions: Option<Positions>,
     /// Fewer than two could play since (rules 2.9).
     pub interrupted: bool,
-    /// How many hands have begun.
+    /// The number of the last hand that began, or was skipped.
     pub hands: u64,
     /// When the next hand is due.
     pub next_hand_at: Option<Millis>,

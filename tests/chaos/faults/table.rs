@@ -110,7 +110,7 @@ const COLUMNS: &str = "\
 - **Redis away**: from the fault until Redis, or the part of it that was struck, took commits again: a fail-over is its own
   work. **went on after**: from the fault to the first acknowledged action after the longest pause, over all tables; pauses up
   to half a second are none. **as before after**: from the fault until, for a second, 80 % of the actions a second of
-  before were acknowledged again.
+  before were acknowledged again. Where a fault is prepared (a disk copied, replicas cut off) these two count from then on.
 - **what callers saw**: calls that were not done, by their reason. UNAVAILABLE was repeated until there was an answer.
   TURN_PASSED and HAND_OVER are answers: a clock had decided meanwhile, or the hand was void.
 
