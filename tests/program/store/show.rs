@@ -262,7 +262,10 @@ async fn a_damaged_state_does_not_hide_the_rest() {
     damage_state(&path, &chain);
     let text = show(&["--store", &file, &key(1).to_string()]);
     assert!(text.contains("unreadable  the record is damaged") && text.contains("version 30"), "{text}");
-    assert!(text.contains("last commits") && text.contains("Opened") || text.contains("Prompted"), "{text}");
+    assert!(
+        text.contains("last commits") && (text.contains("Opened") || text.contains("Prompted")),
+        "{text}"
+    );
 }
 
 fn damage_state(path: &Path, chain: &Chain) {
