@@ -5,6 +5,9 @@
 
 #![allow(clippy::float_arithmetic, reason = "ratios of durations; no chips here")]
 
+#[allow(dead_code, reason = "the other benches need more of it")]
+mod shared;
+
 use std::hint::black_box;
 use std::time::{Duration, Instant};
 
@@ -12,16 +15,13 @@ use conformance::deals::Deals;
 use conformance::player::{Temper, decision, shuffled};
 use divan::Bencher;
 use divan::counter::ItemsCount;
-use rules::{
-    Ante, Ask, Card, Chips, Clocks, Command, Game, Limit, Millis, PivotOrder, PlayerId, Rake, Stakes, Table,
-    TableConfig, evaluate,
-};
+use rules::{Ask, Card, Chips, Command, Game, Millis, PlayerId, Table, TableConfig, evaluate};
+
+use shared::{PLAYERS, config, more_chips, seat};
 
 /// Hands of a round.
 const HANDS: u64 = 2_000;
 const ROUNDS: usize = 15;
-/// Everybody starts with so many chips, and gets as many again when few are left.
-const BUY_IN: Chips = Chips(10_000);
 
 fn main() {
     // `cargo test --benches` only asks whether the benchmarks run.
@@ -40,33 +40,6 @@ struct Played {
     valued: u64,
 }
 
-fn config(game: Game) -> TableConfig {
-    let stakes = Stakes {
-        small_blind: Chips(50),
-        big_blind: Chips(100),
-        ante: Ante::None,
-        straddles: 0,
-        small_bet: Chips::ZERO,
-        big_bet: Chips::ZERO,
-        min_buy_in: Chips(1),
-        max_buy_in: Chips::MAX,
-    };
-    TableConfig {
-        display_name: String::new(),
-        currency: *b"EUR",
-        game,
-        limit: Limit::NoLimit,
-        seats: 6,
-        stakes,
-        rake: Rake::NONE,
-        clocks: Clocks { between_hands: Millis::ZERO, ..Clocks::default() },
-        pivot_order: PivotOrder::InTurn,
-        limit_cap_heads_up: false,
-        show_all: false,
-        rathole: Millis::ZERO,
-    }
-}
-
 /// A table that takes every command at the same time; what it is asked is always legal.
 struct Room {
     table: Table,
@@ -81,27 +54,26 @@ impl Room {
         self.table = table;
     }
 
-    fn player(number: usize) -> PlayerId {
+    fn player(number: u8) -> PlayerId {
         PlayerId::new(&format!("p{number}")).expect("a name")
     }
 
     fn open(game: Game) -> Room {
-        let (table, _) = Table::open(config(game), Millis(1_000)).expect("legal settings");
+        let (table, _) =
+            Table::open(TableConfig { game, ..config() }, Millis(1_000)).expect("legal settings");
         let mut room = Room { table, played: Played::default() };
-        for number in 0..6 {
-            let player = Room::player(number);
-            let transaction = String::new();
-            room.ask(Ask::Seat { player, seat: None, buy_in: BUY_IN, post: false, transaction });
+        for number in 0..PLAYERS {
+            room.ask(seat(Room::player(number)));
         }
         room
     }
 
     fn top_up(&mut self) {
-        for number in 0..6 {
+        for number in 0..PLAYERS {
             let player = Room::player(number);
             let seat = self.table.seat_of(&player).and_then(|seat| self.table.seat(seat));
             if seat.is_some_and(|seat| seat.stack < Chips(2_000)) {
-                self.ask(Ask::AddChips { player, amount: BUY_IN, transaction: String::new() });
+                self.ask(more_chips(player));
             }
         }
     }

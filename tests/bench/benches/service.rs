@@ -8,11 +8,12 @@
 
 #![allow(clippy::float_arithmetic, reason = "rates and ratios; no chips here")]
 
-use std::error::Error;
+mod shared;
+
 use std::future::{Future, pending};
 use std::net::SocketAddr;
 use std::sync::Arc;
-use std::time::{Duration, Instant};
+use std::time::Instant;
 
 use conformance::deals::Deals;
 use conformance::player::{Temper, decision, shuffled};
@@ -21,24 +22,16 @@ use fulcrum::pb::v1;
 use fulcrum::pb::v1::action_service_client::ActionServiceClient;
 use fulcrum::pb::v1::action_service_server::{ActionService, ActionServiceServer};
 use hdrhistogram::Histogram;
-use rules::{
-    Action, Ante, Ask, Chips, Clocks, Game, Limit, Millis, PivotOrder, PlayerId, Rake, Stakes, TableConfig,
-};
+use rules::{Ask, Chips};
 use tables::{MemoryStore, OperatorId, OsDealer, RequestId, Settings, TableId, TableKey, Tables};
 use tokio::net::TcpListener;
-use tokio::task::JoinSet;
 use tonic::transport::server::TcpIncoming;
 use tonic::transport::{Channel, Endpoint, Server};
 use tonic::{Request, Response, Status};
 use uuid::Uuid;
 
-type Fault = Box<dyn Error + Send + Sync>;
-/// How long each call took.
-type Times = Vec<Duration>;
+use shared::{Fault, PLAYERS, Times, at_once, config, median, more_chips, player, request, seat};
 
-const PLAYERS: usize = 6;
-/// Everybody starts with so many chips, and gets as many again when few are left.
-const BUY_IN: Chips = Chips(10_000);
 /// Calls in flight, and how many calls of each kind a round makes.
 const LOADS: [(usize, usize); 2] = [(1, 3_000), (64, 19_200)];
 const ROUNDS: usize = 7;
@@ -89,13 +82,7 @@ impl Taken {
         W: Future<Output = Result<(R, Times), Fault>> + Send + 'static,
     {
         let began = Instant::now();
-        let mut jobs: JoinSet<_> = work.collect();
-        let (mut results, mut taken) = (Vec::new(), Vec::new());
-        while let Some(done) = jobs.join_next().await {
-            let (result, times) = done??;
-            results.push(result);
-            taken.extend(times);
-        }
+        let (results, taken) = at_once(work).await?;
         self.rates.push(taken.len() as f64 / began.elapsed().as_secs_f64());
         for time in taken {
             self.nanos.record(u64::try_from(time.as_nanos())?)?;
@@ -115,12 +102,6 @@ impl Taken {
             self.rates.iter().zip(&other.rates).map(|(ours, theirs)| ours / theirs).collect();
         median(&ratios)
     }
-}
-
-fn median(of: &[f64]) -> f64 {
-    let mut sorted = of.to_vec();
-    sorted.sort_by(f64::total_cmp);
-    sorted.get(sorted.len() / 2).copied().unwrap_or_default()
 }
 
 /// The service as it is served, without clocks.
@@ -205,8 +186,7 @@ impl Desk {
         tables.open(&operator, request, config(), &|_, _| Vec::new()).await?;
         let desk = Desk { tables: tables.clone(), key, client, random: Deals::from_seed(seed) };
         for number in 0..PLAYERS {
-            let (player, transaction) = (player(number)?, String::new());
-            desk.ask(Ask::Seat { player, seat: None, buy_in: BUY_IN, post: false, transaction }).await?;
+            desk.ask(seat(player(number)?)).await?;
         }
         Ok(desk)
     }
@@ -222,7 +202,7 @@ impl Desk {
             let table = self.tables.read(&self.key).await?;
             match decision(&table, &mut self.random, Temper::ALL[1]) {
                 Some(Ask::Act { player, hand, turn, action }) => {
-                    return Ok(self.request(&player, hand, turn, action));
+                    return Ok(request(&self.key, &player, hand, turn, action));
                 }
                 Some(_) => return Err("there is nothing but betting in Texas Hold'em".into()),
                 None => self.deal().await?,
@@ -233,31 +213,10 @@ impl Desk {
     async fn deal(&mut self) -> Result<(), Fault> {
         let table = self.tables.read(&self.key).await?;
         for (_, seat) in table.occupied().filter(|(_, seat)| seat.stack < Chips(2_000)) {
-            let (player, transaction) = (seat.player.clone(), String::new());
-            self.ask(Ask::AddChips { player, amount: BUY_IN, transaction }).await?;
+            self.ask(more_chips(seat.player.clone())).await?;
         }
         let deck = Box::new(shuffled(&mut self.random));
         self.ask(Ask::StartHand { deck, draw: 0 }).await
-    }
-
-    fn request(&self, player: &PlayerId, hand_number: u64, turn: u32, action: Action) -> v1::ActRequest {
-        let (action, to) = match action {
-            Action::Fold => (v1::Action::Fold, 0),
-            Action::Check => (v1::Action::Check, 0),
-            Action::Call => (v1::Action::Call, 0),
-            Action::Bet(to) => (v1::Action::Bet, to.0),
-            Action::Raise(to) => (v1::Action::Raise, to.0),
-            Action::AllIn => (v1::Action::AllIn, 0),
-        };
-        v1::ActRequest {
-            request_id: Uuid::new_v4().to_string(),
-            table_id: self.key.table.to_string(),
-            hand_number,
-            turn,
-            player_id: player.as_str().into(),
-            action: action.into(),
-            to: to as i64,
-        }
     }
 
     /// Plays on for so many actions.
@@ -270,37 +229,5 @@ impl Desk {
             times.push(began.elapsed());
         }
         Ok((self, times))
-    }
-}
-
-fn player(number: usize) -> Result<PlayerId, Fault> {
-    PlayerId::new(&format!("player-{number}")).ok_or_else(|| "no player".into())
-}
-
-/// Clocks so long that none ends in a run.
-fn config() -> TableConfig {
-    let hour = Millis::minutes(60);
-    TableConfig {
-        display_name: String::new(),
-        currency: *b"EUR",
-        game: Game::TexasHoldem,
-        limit: Limit::NoLimit,
-        seats: PLAYERS as u8,
-        stakes: Stakes {
-            small_blind: Chips(50),
-            big_blind: Chips(100),
-            ante: Ante::None,
-            straddles: 0,
-            small_bet: Chips::ZERO,
-            big_bet: Chips::ZERO,
-            min_buy_in: Chips(1),
-            max_buy_in: Chips::MAX,
-        },
-        rake: Rake::NONE,
-        clocks: Clocks { action: hour, between_hands: Millis::ZERO, ..Clocks::default() },
-        pivot_order: PivotOrder::InTurn,
-        limit_cap_heads_up: false,
-        show_all: false,
-        rathole: Millis::ZERO,
     }
 }

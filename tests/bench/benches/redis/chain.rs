@@ -6,57 +6,15 @@ use std::time::{Duration, Instant};
 use conformance::deals::Deals;
 use conformance::player::{Temper, decision, shuffled};
 use fulcrum::store::redis::RedisStore;
-use rules::{
-    Ante, Ask, Chips, Clocks, Command, Game, Limit, Millis, PivotOrder, PlayerId, Rake, Stakes, Table,
-    TableConfig,
-};
+use rules::{Ask, Chips, Command, Millis, Table};
 use tables::settlement::settlements;
 use tables::{Clock, Commit, OperatorId, Outcome, Store, StoreError, SystemClock, TableId, TableKey, Token};
 use uuid::Uuid;
 
-use super::{Fault, Times};
-
-pub const PLAYERS: u8 = 6;
-/// Everybody starts with so many chips, and gets as many again when few are left.
-const BUY_IN: Chips = Chips(10_000);
-
-/// No-limit hold'em for six, with clocks so long that none ends in a run.
-pub fn config() -> TableConfig {
-    TableConfig {
-        display_name: String::new(),
-        currency: *b"EUR",
-        game: Game::TexasHoldem,
-        limit: Limit::NoLimit,
-        seats: PLAYERS,
-        stakes: Stakes {
-            small_blind: Chips(50),
-            big_blind: Chips(100),
-            ante: Ante::None,
-            straddles: 0,
-            small_bet: Chips::ZERO,
-            big_bet: Chips::ZERO,
-            min_buy_in: Chips(1),
-            max_buy_in: Chips::MAX,
-        },
-        rake: Rake::NONE,
-        clocks: Clocks { action: Millis::minutes(60), between_hands: Millis::ZERO, ..Clocks::default() },
-        pivot_order: PivotOrder::InTurn,
-        limit_cap_heads_up: false,
-        show_all: false,
-        rathole: Millis::ZERO,
-    }
-}
+use super::shared::{Fault, PLAYERS, Times, config, more_chips, player, seat};
 
 pub fn now() -> Millis {
     SystemClock::default().now()
-}
-
-pub fn player(number: u8) -> Result<PlayerId, Fault> {
-    PlayerId::new(&format!("player-{number}")).ok_or_else(|| "no player".into())
-}
-
-pub fn seat(player: PlayerId) -> Ask {
-    Ask::Seat { player, seat: None, buy_in: BUY_IN, post: false, transaction: String::new() }
 }
 
 /// What is asked of the table next: an action, or what it needs to go on.
@@ -65,9 +23,7 @@ pub fn next_ask(table: &Table, random: &mut Deals) -> Ask {
         return ask;
     }
     match table.occupied().find(|(_, seat)| seat.stack < Chips(2_000)) {
-        Some((_, seat)) => {
-            Ask::AddChips { player: seat.player.clone(), amount: BUY_IN, transaction: String::new() }
-        }
+        Some((_, seat)) => more_chips(seat.player.clone()),
         None => Ask::StartHand { deck: Box::new(shuffled(random)), draw: 0 },
     }
 }
@@ -88,7 +44,7 @@ impl Chain {
         let mut chain = Chain { store: Arc::clone(store), commits: Vec::new() };
         let mut maker = Maker { key, random: Deals::from_seed(seed), last: None };
         let (mut table, opened) = Table::open(config(), now()).map_err(|refusal| format!("{refusal:?}"))?;
-        chain.commits.push(maker.commit(&table.clone(), &table, vec![opened]));
+        chain.commits.push(maker.commit(&table, &table, vec![opened]));
         for number in 0..PLAYERS {
             let commit = maker.step(&mut table, seat(player(number)?))?;
             chain.commits.push(commit);
@@ -125,11 +81,6 @@ impl Chain {
             }
         }
         Ok((self, times))
-    }
-
-    /// As [`Chain::play`], without the times.
-    pub async fn through(self) -> Result<Duration, Fault> {
-        Ok(self.play().await?.1.iter().sum())
     }
 }
 

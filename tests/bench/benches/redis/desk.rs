@@ -6,16 +6,15 @@ use std::time::Instant;
 
 use conformance::deals::Deals;
 use fulcrum::grpc::{ServeConfig, serve};
-use fulcrum::pb::v1;
 use fulcrum::pb::v1::action_service_client::ActionServiceClient;
-use rules::{Action, Ask, Command, PlayerId, Table};
+use rules::{Ask, Command, Table};
 use tables::{OperatorId, RequestId, TableId, TableKey, Tables};
 use tokio::net::TcpListener;
 use tonic::transport::{Channel, Endpoint};
 use uuid::Uuid;
 
-use super::chain::{PLAYERS, config, next_ask, now, player, seat};
-use super::{Fault, Times};
+use super::chain::{next_ask, now};
+use super::shared::{Fault, PLAYERS, Times, config, player, request, seat};
 
 /// The service as it is served, without clocks.
 pub struct House {
@@ -82,32 +81,12 @@ impl Desk {
                 self.ask(ask).await?;
                 continue;
             };
-            let request = self.request(player, *hand, *turn, *action);
+            let request = request(&self.key, player, *hand, *turn, *action);
             let began = Instant::now();
             self.client.act(request).await?;
             times.push(began.elapsed());
             self.follow(ask)?;
         }
         Ok((self, times))
-    }
-
-    fn request(&self, player: &PlayerId, hand_number: u64, turn: u32, action: Action) -> v1::ActRequest {
-        let (action, to) = match action {
-            Action::Fold => (v1::Action::Fold, 0),
-            Action::Check => (v1::Action::Check, 0),
-            Action::Call => (v1::Action::Call, 0),
-            Action::Bet(to) => (v1::Action::Bet, to.0),
-            Action::Raise(to) => (v1::Action::Raise, to.0),
-            Action::AllIn => (v1::Action::AllIn, 0),
-        };
-        v1::ActRequest {
-            request_id: Uuid::new_v4().to_string(),
-            table_id: self.key.table.to_string(),
-            hand_number,
-            turn,
-            player_id: player.as_str().into(),
-            action: action.into(),
-            to: to as i64,
-        }
     }
 }

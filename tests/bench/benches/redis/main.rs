@@ -19,10 +19,11 @@ mod raw;
 #[path = "../../../store/redis/servers.rs"]
 #[allow(dead_code, reason = "the store's tests need more of it")]
 mod servers;
+#[path = "../shared/mod.rs"]
+mod shared;
 mod tool;
 mod wire;
 
-use std::error::Error;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -34,11 +35,8 @@ use chain::Chain;
 use desk::{Desk, House};
 use meter::{Redis, Way};
 use servers::Server;
+use shared::Fault;
 use wire::Wire;
-
-type Fault = Box<dyn Error + Send + Sync>;
-/// How long each call took.
-type Times = Vec<Duration>;
 
 /// Calls in flight, and how many commits each way makes a round.
 const LOADS: [(usize, usize); 2] = [(1, 1_500), (64, 9_600)];

@@ -6,8 +6,9 @@ use tokio::task::JoinSet;
 
 use super::chain::Chain;
 use super::meter::Redis;
+use super::open;
 use super::servers::Server;
-use super::{Fault, open};
+use super::shared::Fault;
 
 /// Commits of an hour: 70 hands of six players, 17 commits each.
 const HOUR: usize = 70 * 17;
@@ -37,7 +38,7 @@ pub async fn print(tables: usize) -> Result<(), Fault> {
         let mut jobs = JoinSet::new();
         for number in 0..tables {
             let store = Arc::clone(&store);
-            jobs.spawn(async move { Chain::open(&store, number as u64, HOUR).await?.through().await });
+            jobs.spawn(async move { Chain::open(&store, number as u64, HOUR).await?.play().await });
         }
         while let Some(done) = jobs.join_next().await {
             done??;

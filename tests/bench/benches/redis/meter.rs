@@ -5,10 +5,9 @@ use std::future::Future;
 use std::time::{Duration, Instant};
 
 use hdrhistogram::Histogram;
-use tokio::task::JoinSet;
 
 use super::servers::Server;
-use super::{Fault, Times};
+use super::shared::{Fault, Times, at_once, median};
 
 /// A server that is asked what it has done.
 pub struct Redis {
@@ -97,15 +96,14 @@ pub struct Way {
     nanos: Histogram<u64>,
     /// Latencies that another program has measured, µs.
     told: Option<(f64, f64)>,
-    /// Per commit, each round: CPU in µs, bytes, µs in the script, calls of scripts.
-    work: Vec<[f64; 4]>,
-    pending: Option<(Usage, usize)>,
+    /// What each round has taken, and for how many commits.
+    rounds: Vec<(Usage, usize)>,
 }
 
 impl Way {
     pub fn new(name: &'static str) -> Way {
         let nanos = Histogram::new(3).expect("three digits");
-        Way { name, rates: Vec::new(), nanos, told: None, work: Vec::new(), pending: None }
+        Way { name, rates: Vec::new(), nanos, told: None, rounds: Vec::new() }
     }
 
     /// Does all of this at once.
@@ -114,15 +112,8 @@ impl Way {
         R: Send + 'static,
         W: Future<Output = Result<(R, Times), Fault>> + Send + 'static,
     {
-        self.settle();
         let (before, began) = (redis.usage()?, Instant::now());
-        let mut jobs: JoinSet<_> = work.collect();
-        let (mut results, mut taken) = (Vec::new(), Vec::new());
-        while let Some(done) = jobs.join_next().await {
-            let (result, times) = done??;
-            results.push(result);
-            taken.extend(times);
-        }
+        let (results, taken) = at_once(work).await?;
         let wall = began.elapsed();
         self.ended(redis.usage()?.since(&before), taken.len(), wall);
         for time in taken {
@@ -133,29 +124,19 @@ impl Way {
 
     /// A round that another program has made.
     pub fn told(&mut self, used: Usage, commits: usize, rate: f64, latency: (f64, f64)) {
-        self.settle();
         self.ended(used, commits, Duration::from_secs_f64(commits as f64 / rate));
         self.told = Some(latency);
     }
 
     fn ended(&mut self, used: Usage, commits: usize, wall: Duration) {
         self.rates.push(commits as f64 / wall.as_secs_f64());
-        self.pending = Some((used, commits));
+        self.rounds.push((used, commits));
     }
 
     /// So many commits more were made in the last round, which are not calls of its callers.
     pub fn also(&mut self, commits: usize) {
-        if let Some((_, all)) = &mut self.pending {
+        if let Some((_, all)) = self.rounds.last_mut() {
             *all += commits;
-        }
-        self.settle();
-    }
-
-    fn settle(&mut self) {
-        if let Some((used, commits)) = self.pending.take() {
-            let scripts = used.calls.get("evalsha").copied().unwrap_or_default() as f64;
-            let each = [used.micros, used.bytes, used.script, scripts];
-            self.work.push(each.map(|all| all / commits as f64));
         }
     }
 
@@ -163,19 +144,19 @@ impl Way {
         self.rates.last().copied().unwrap_or(1.0)
     }
 
-    fn all_work(&self) -> Vec<[f64; 4]> {
-        let mut work = self.work.clone();
-        if let Some((used, commits)) = &self.pending {
+    /// Per commit, each round: CPU in µs, bytes, µs in the script, calls of scripts.
+    fn work(&self) -> Vec<[f64; 4]> {
+        let each = |(used, commits): &(Usage, usize)| {
             let scripts = used.calls.get("evalsha").copied().unwrap_or_default() as f64;
-            work.push([used.micros, used.bytes, used.script, scripts].map(|all| all / *commits as f64));
-        }
-        work
+            [used.micros, used.bytes, used.script, scripts].map(|all| all / *commits as f64)
+        };
+        self.rounds.iter().map(each).collect()
     }
 
     pub fn print(&self, service: &Way) {
         let micros = |quantile| self.nanos.value_at_quantile(quantile) as f64 / 1e3;
         let (half, most) = self.told.unwrap_or_else(|| (micros(0.5), micros(0.99)));
-        let work = self.all_work();
+        let work = self.work();
         let of = |place: usize| median(&work.iter().map(|work| work[place]).collect::<Vec<_>>());
         println!(
             "{:<30} {:>8.0} {half:>8.0} {most:>8.0} {:>8.1} {:>8.1} {:>8.0} {:>8.2} {:>9.3}",
@@ -185,21 +166,15 @@ impl Way {
             of(2),
             of(1),
             of(3),
-            service.ratio(self, 0)
+            service.work_to(self)
         );
     }
 
-    /// The median over the rounds, as both ways of a round saw the same machine.
-    fn ratio(&self, other: &Way, place: usize) -> f64 {
-        let (ours, theirs) = (self.all_work(), other.all_work());
-        median(
-            &ours.iter().zip(&theirs).map(|(ours, theirs)| ours[place] / theirs[place]).collect::<Vec<_>>(),
-        )
-    }
-
-    /// Redis' CPU for a commit of ours to that for one of theirs.
+    /// Redis' CPU for a commit of ours to that for one of theirs: the median over the rounds, as both ways of a round saw
+    /// the same machine.
     pub fn work_to(&self, other: &Way) -> f64 {
-        self.ratio(other, 0)
+        let (ours, theirs) = (self.work(), other.work());
+        median(&ours.iter().zip(&theirs).map(|(ours, theirs)| ours[0] / theirs[0]).collect::<Vec<_>>())
     }
 }
 
@@ -216,10 +191,4 @@ pub fn heading(in_flight: usize) {
         "scripts",
         "service/"
     );
-}
-
-pub fn median(of: &[f64]) -> f64 {
-    let mut sorted = of.to_vec();
-    sorted.sort_by(f64::total_cmp);
-    sorted.get(sorted.len() / 2).copied().unwrap_or_default()
 }

@@ -8,8 +8,8 @@ use redis::aio::MultiplexedConnection;
 use redis::{Cmd, Value};
 use tokio::sync::Semaphore;
 
+use super::shared::{Fault, Times};
 use super::wire::{Recorded, arguments};
-use super::{Fault, Times};
 
 /// Far enough away to be never too late; as long as the times of these years.
 const NEVER: &str = "9999999999999";

@@ -3,8 +3,8 @@
 
 use std::process::Command;
 
-use super::Fault;
 use super::meter::{Redis, Way};
+use super::shared::Fault;
 use super::wire::Recorded;
 
 const SCRIPT: &str = include_str!("../../../../services/store/redis/commit.lua");

@@ -5,8 +5,7 @@ use std::sync::{Arc, Mutex};
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::{TcpListener, TcpStream};
 
-use super::Fault;
-use super::meter::median;
+use super::shared::{Fault, median};
 
 /// What has passed since the beginning of the count.
 #[derive(Clone, Default)]
