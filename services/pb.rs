@@ -14,6 +14,12 @@ pub mod store_v1 {
     tonic::include_proto!("fulcrum.store.v1");
 }
 
+/// What an operator's wallet serves, `fulcrum.wallet.v1`.
+#[allow(missing_docs, clippy::all, clippy::pedantic)]
+pub mod wallet_v1 {
+    tonic::include_proto!("fulcrum.wallet.v1");
+}
+
 /// The encoded `FileDescriptorSet` of `fulcrum.v1` with what it imports, comments included; for reflection.
 pub const DESCRIPTOR: &[u8] = include_bytes!(concat!(env!("OUT_DIR"), "/fulcrum.v1.binpb"));
 
