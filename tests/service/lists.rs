@@ -146,6 +146,7 @@ async fn crowd_the_book(house: &House, table: &str) {
         events,
         request: None,
         settlements: (1..=tables::settlement::LOOKED_AT as u128).map(another).collect(),
+        accounts: Vec::new(),
         not_before: None,
         stamped: at,
     };

@@ -52,6 +52,7 @@ impl Chain {
             expected,
             token,
             settlements: settlements(&self.key, before, &after, &events),
+            accounts: Vec::new(),
             due: after.due().map(|(at, _)| at),
             table: after,
             events,

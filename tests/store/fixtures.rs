@@ -358,5 +358,6 @@ pub fn request() -> RequestRecord {
         payload: [7; 32],
         answer: b"an answer".to_vec(),
         at: AT,
+        declined: false,
     }
 }

@@ -166,7 +166,11 @@ async fn check_file(store: &EmbeddedStore) {
         let player = player_of(settlement);
         for filter in [
             SettlementFilter { table: Some(key.table), ..SettlementFilter::default() },
-            SettlementFilter { table: Some(key.table), hand: settlement.hand(), player: None },
+            SettlementFilter {
+                table: Some(key.table),
+                hand: settlement.hand(),
+                ..SettlementFilter::default()
+            },
             SettlementFilter { player: Some(player), ..SettlementFilter::default() },
         ] {
             let found = store.settlements(&operator, &filter, None, usize::MAX).await.unwrap().records;

@@ -139,6 +139,7 @@ async fn step(store: &dyn Store, key: &TableKey, ask: Ask) {
         expected: Some(before.token),
         token: Token { version: after.version, nonce: 77 },
         settlements: settlements(key, &before.table, &after, &events),
+        accounts: Vec::new(),
         due: after.due().map(|(at, _)| at),
         table: Arc::new(after),
         events,

@@ -49,7 +49,7 @@ pub fn list_settlements(operator: &OperatorId, m: &v1::ListSettlementsRequest) -
     let player = wanted(&m.player_id).map(|id| f.player("player_id", id));
     let (table, player) = (table.flatten(), player.flatten());
     let hand = Some(m.hand_number).filter(|hand| *hand > 0);
-    let filter = SettlementFilter { table, hand, player };
+    let filter = SettlementFilter { table, hand, player, ..SettlementFilter::default() };
     let size = f.done(size)?;
 
     let bare = v1::ListSettlementsRequest { page_size: 0, page_token: String::new(), ..m.clone() };

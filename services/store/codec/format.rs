@@ -13,12 +13,14 @@ use super::CodecError;
 /// The first format that there was.
 pub const FIRST_FORMAT: u32 = 1;
 /// The newest format that is known here, and that of a new installation.
-pub const FORMAT: u32 = 2;
+pub const FORMAT: u32 = 3;
 
 /// In this format an entry keeps the time of its commit.
 pub(super) const ENTRY_TIME: u32 = 2;
 /// In this format it can be told that history was lost (rules 10.2).
 pub(super) const LOSS: u32 = 2;
+/// In this format a request that was declined is remembered.
+pub(super) const DECLINED: u32 = 3;
 
 /// The formats of one store; its codecs share them, so that a raise is followed while they are in use.
 #[derive(Debug)]

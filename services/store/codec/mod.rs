@@ -203,22 +203,27 @@ impl Codec {
         settlement::take(self.open(bytes)?, operator)
     }
 
-    /// The record of a request that was done.
+    /// The record of a request that is remembered.
     ///
     /// # Errors
-    /// [`CodecError::Seal`], and what [`Codec::written_format`] says.
+    /// [`CodecError::Seal`], [`CodecError::NeedsFormat`], and what [`Codec::written_format`] says.
     pub fn write_request(
         &self,
         operator: &OperatorId,
         request: &RequestRecord,
     ) -> Result<Vec<u8>, CodecError> {
-        let RequestRecord { id, payload, answer, at } = request;
+        let RequestRecord { id, payload, answer, at, declined } = request;
+        let format = self.written_format()?;
+        if *declined {
+            format::require(format, format::DECLINED)?;
+        }
         let answer = self.keys.seal(&answer_place(operator, id), answer)?;
         let record = wire::RequestRecord {
-            format: self.written_format()?,
+            format,
             payload: payload.put(),
             answer: Some(scope::to_wire(answer)),
             at: at.put(),
+            declined: *declined,
         };
         Ok(frame::close(&record))
     }
@@ -242,6 +247,7 @@ impl Codec {
             payload: Field::take(record.payload, "RequestRecord.payload")?,
             answer: std::mem::take(&mut *answer),
             at: Field::take(record.at, "RequestRecord.at")?,
+            declined: record.declined,
         })
     }
 }

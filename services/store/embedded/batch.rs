@@ -111,7 +111,7 @@ impl<'a> Batch<'a> {
         }
         let done = self.reader.codec.read_request(operator, &request.id, bytes)?;
         Ok(Some(if done.payload == request.payload {
-            Outcome::Repeated { answer: done.answer }
+            Outcome::Repeated { answer: done.answer, declined: done.declined }
         } else {
             Outcome::RequestReused
         }))

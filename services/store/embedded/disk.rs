@@ -120,6 +120,7 @@ fn opening(number: u128) -> Commit {
         events: vec![event],
         request: None,
         settlements: Vec::new(),
+        accounts: Vec::new(),
         due: None,
         not_before: None,
         stamped: rules::Millis::ZERO,

@@ -23,7 +23,7 @@ use rules::result::PlayerResult;
 use rules::{Millis, Table};
 use tables::time::{Clock, SystemClock};
 use tables::{
-    Commit, History, OperatorId, Outage, Outcome, RequestId, RequestRecord, ResumeKey, Settlement,
+    Books, Commit, History, OperatorId, Outage, Outcome, RequestId, RequestRecord, ResumeKey, Settlement,
     SettlementBody, SettlementFilter, SettlementPage, SettlementPosition, Store, StoreError, Stored, TableId,
     TableKey,
 };
@@ -123,8 +123,19 @@ impl EmbeddedStore {
 
     fn prepare(&self, commit: Commit) -> Result<Prepared, StoreError> {
         let at = commit.time(self.clock.now());
-        let Commit { key, expected, token, table, events, request, settlements, due, not_before, stamped } =
-            commit;
+        let Commit {
+            key,
+            expected,
+            token,
+            table,
+            events,
+            request,
+            settlements,
+            accounts: _,
+            due,
+            not_before,
+            stamped,
+        } = commit;
         let codec = &self.reader.codec;
         let request = request.map(|request| {
             let record = codec.write_request(&key.operator, &request)?;
@@ -168,6 +179,8 @@ fn players(body: &SettlementBody) -> Vec<String> {
     }
 }
 
+impl Books for EmbeddedStore {}
+
 #[async_trait]
 impl Store for EmbeddedStore {
     async fn now(&self) -> Result<Millis, StoreError> {
@@ -176,6 +189,10 @@ impl Store for EmbeddedStore {
 
     fn can_tell_loss(&self) -> bool {
         self.reader.codec.can_tell_loss()
+    }
+
+    fn books(&self) -> &dyn Books {
+        self
     }
 
     fn resume_keys(&self) -> &[ResumeKey] {

@@ -124,7 +124,7 @@ impl RedisStore {
                 };
                 let done = self.codec.read_request(&commit.key.operator, &request.id, &record)?;
                 Ok(if done.payload == request.payload {
-                    Outcome::Repeated { answer: done.answer }
+                    Outcome::Repeated { answer: done.answer, declined: done.declined }
                 } else {
                     Outcome::RequestReused
                 })

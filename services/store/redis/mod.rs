@@ -34,7 +34,7 @@ use async_trait::async_trait;
 use rules::Millis;
 use rules::table::Table;
 use tables::{
-    Commit, Ear, Following, History, OperatorId, Outage, Outcome, RequestId, RequestRecord, ResumeKey,
+    Books, Commit, Ear, Following, History, OperatorId, Outage, Outcome, RequestId, RequestRecord, ResumeKey,
     Settlement, SettlementFilter, SettlementPage, SettlementPosition, Store, StoreError, Stored, TableId,
     TableKey,
 };
@@ -166,6 +166,8 @@ fn read_time(value: &Value) -> Option<u64> {
     Some(number(seconds)? * 1_000_000 + number(micros)?)
 }
 
+impl Books for RedisStore {}
+
 #[async_trait]
 impl Store for RedisStore {
     async fn now(&self) -> Result<Millis, StoreError> {
@@ -195,6 +197,10 @@ impl Store for RedisStore {
 
     fn can_tell_loss(&self) -> bool {
         self.codec.can_tell_loss()
+    }
+
+    fn books(&self) -> &dyn Books {
+        self
     }
 
     fn resume_keys(&self) -> &[ResumeKey] {

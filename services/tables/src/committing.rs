@@ -251,7 +251,7 @@ impl Core {
                 Fate::Overtaken(current)
             }
             Outcome::Severed(_) => Fate::Severed,
-            Outcome::Repeated { answer } => Fate::Repeated { answer },
+            Outcome::Repeated { answer, .. } => Fate::Repeated { answer },
             Outcome::RequestReused => Fate::RequestReused,
             Outcome::TooEarly { .. } => Fate::TooEarly,
             Outcome::Ahead { now } => Fate::Ahead(now),
@@ -329,6 +329,7 @@ fn commit(
         events,
         request,
         settlements,
+        accounts: Vec::new(),
         not_before,
         stamped: Millis::ZERO,
     }

@@ -3,6 +3,7 @@
 //! What is absent, on purpose: no transport, no generated code, no database. A store is a trait; time comes from
 //! [`time`] and from the store, cards and randomness from [`dealer`], and from nowhere else.
 
+pub mod books;
 pub mod clocks;
 mod committing;
 pub mod dealer;
@@ -21,6 +22,7 @@ pub mod store;
 pub mod time;
 pub mod watcher;
 
+pub use books::{Account, AccountName, AccountStep, Backlog, Books, Cursor, Tally};
 pub use dealer::{Dealer, OsDealer};
 pub use feed::{Feed, FeedLimits};
 pub use ids::{OperatorId, RequestId, TableId, TableKey};

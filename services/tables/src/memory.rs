@@ -1,6 +1,8 @@
 //! The store in memory: for tests and for trying things out. It keeps every law of a store except that nothing
 //! outlives the process.
 
+mod book;
+
 use std::collections::{BTreeMap, BTreeSet, HashMap, VecDeque};
 use std::ops::Bound;
 use std::sync::{Arc, Mutex, MutexGuard};
@@ -10,10 +12,12 @@ use rules::Millis;
 use rules::table::Table;
 use uuid::Uuid;
 
+use self::book::Book;
+use crate::books::{AccountName, Books, Tally, overflows};
 use crate::dealer::entropy;
 use crate::ids::{OperatorId, RequestId, TableId, TableKey};
 use crate::resume::ResumeKey;
-use crate::settlement::{LOOKED_AT, Settlement, SettlementFilter, SettlementPage, SettlementPosition};
+use crate::settlement::{Settlement, SettlementFilter, SettlementPage, SettlementPosition};
 use crate::store::{
     AHEAD, Commit, Entry, History, Outage, Outcome, REQUEST_RETENTION, RequestRecord, Store, StoreError,
     Stored, severed,
@@ -29,6 +33,7 @@ const CHECKPOINT_EVERY: u64 = 128;
 pub struct MemoryStore {
     clock: Arc<dyn Clock>,
     history: usize,
+    requests_kept: Millis,
     outages: Vec<Outage>,
     resume_keys: [ResumeKey; 1],
     state: Mutex<State>,
@@ -52,13 +57,6 @@ struct Row {
     checkpoints: VecDeque<Arc<Table>>,
 }
 
-/// An operator's settlement records; a position is a place in `records` and never changes.
-#[derive(Default)]
-struct Book {
-    records: Vec<Settlement>,
-    by_id: HashMap<Uuid, usize>,
-}
-
 impl Default for MemoryStore {
     fn default() -> MemoryStore {
         MemoryStore::new(Arc::new(SystemClock::default()))
@@ -72,7 +70,21 @@ impl MemoryStore {
         let mut secret = [0; 32];
         entropy(&mut secret);
         let resume_keys = [ResumeKey::new(&secret)];
-        MemoryStore { clock, history: HISTORY, outages: Vec::new(), resume_keys, state: Mutex::default() }
+        MemoryStore {
+            clock,
+            history: HISTORY,
+            requests_kept: REQUEST_RETENTION,
+            outages: Vec::new(),
+            resume_keys,
+            state: Mutex::default(),
+        }
+    }
+
+    /// Keeps request records so long, ms.
+    #[must_use]
+    pub fn with_requests_kept(mut self, kept: Millis) -> MemoryStore {
+        self.requests_kept = kept;
+        self
     }
 
     /// Keeps so many commits of each table, at least one.
@@ -108,12 +120,18 @@ impl Store for MemoryStore {
     async fn commit(&self, commit: Commit) -> Result<Outcome, StoreError> {
         let mut state = self.state()?;
         let now = self.clock.now();
-        state.forget_requests(now);
+        state.forget_requests(now, self.requests_kept);
         if let Some(outcome) = state.objection(&commit, now) {
             return Ok(outcome);
         }
-        state.apply(commit, now, self.history);
+        let accounts = state.books.entry(commit.key.operator.clone()).or_default().after(&commit.accounts);
+        let accounts = accounts.ok_or_else(|| overflows(&commit.key.operator))?;
+        state.apply(commit, accounts, now, self.history);
         Ok(Outcome::Committed { now })
+    }
+
+    fn books(&self) -> &dyn Books {
+        self
     }
 
     fn resume_keys(&self) -> &[ResumeKey] {
@@ -122,7 +140,7 @@ impl Store for MemoryStore {
 
     async fn request(&self, key: &TableKey, id: &RequestId) -> Result<Option<RequestRecord>, StoreError> {
         let mut state = self.state()?;
-        state.forget_requests(self.clock.now());
+        state.forget_requests(self.clock.now(), self.requests_kept);
         Ok(state.requests.get(&(key.operator.clone(), *id)).cloned())
     }
 
@@ -173,9 +191,7 @@ impl Store for MemoryStore {
     }
 
     async fn settlement(&self, operator: &OperatorId, id: &Uuid) -> Result<Option<Settlement>, StoreError> {
-        let state = self.state()?;
-        let found = state.books.get(operator).and_then(|book| book.records.get(*book.by_id.get(id)?));
-        Ok(found.cloned())
+        Ok(self.state()?.books.get(operator).and_then(|book| book.find(id)))
     }
 
     async fn settlements(
@@ -186,17 +202,7 @@ impl Store for MemoryStore {
         limit: usize,
     ) -> Result<SettlementPage, StoreError> {
         let state = self.state()?;
-        let Some(book) = state.books.get(operator) else {
-            return Ok(SettlementPage::default());
-        };
-        let first = after.map_or(0, |position| position.0.saturating_add(1));
-        let skipped = usize::try_from(first).unwrap_or(usize::MAX);
-        let rest = (first..).map(SettlementPosition).zip(book.records.iter().skip(skipped));
-        let wanted = rest.take(LOOKED_AT).filter(|(_, settlement)| filter.matches(settlement));
-        let records: Vec<_> = wanted.take(limit).map(|(at, settlement)| (at, settlement.clone())).collect();
-        let more = records.len() < limit && book.records.len().saturating_sub(skipped) > LOOKED_AT;
-        let next = more.then(|| SettlementPosition(first.saturating_add(LOOKED_AT as u64 - 1)));
-        Ok(SettlementPage { records, next })
+        Ok(state.books.get(operator).map(|book| book.page(filter, after, limit)).unwrap_or_default())
     }
 
     async fn heartbeat(&self, _now: Millis) -> Result<(), StoreError> {
@@ -219,7 +225,7 @@ impl State {
             && let Some(done) = self.requests.get(&(commit.key.operator.clone(), request.id))
         {
             return Some(if done.payload == request.payload {
-                Outcome::Repeated { answer: done.answer.clone() }
+                Outcome::Repeated { answer: done.answer.clone(), declined: done.declined }
             } else {
                 Outcome::RequestReused
             });
@@ -250,7 +256,7 @@ impl State {
         Outcome::Conflict(Some(current))
     }
 
-    fn apply(&mut self, commit: Commit, now: Millis, history: usize) {
+    fn apply(&mut self, commit: Commit, accounts: BTreeMap<AccountName, Tally>, now: Millis, history: usize) {
         let at = Some(commit.time(now));
         let Commit { key, expected: previous, token, table, events, request, settlements, due, .. } = commit;
         let entry = Entry { version: token.version, token, previous, at, events: events.into() };
@@ -269,16 +275,14 @@ impl State {
             self.requests.insert((key.operator.clone(), record.id), record);
         }
         let book = self.books.entry(key.operator.clone()).or_default();
-        for settlement in settlements {
-            book.by_id.insert(settlement.id, book.records.len());
-            book.records.push(settlement);
-        }
+        settlements.into_iter().for_each(|settlement| book.push(settlement));
+        book.set(accounts);
         self.tables.insert(key, row);
     }
 
-    fn forget_requests(&mut self, now: Millis) {
+    fn forget_requests(&mut self, now: Millis, kept: Millis) {
         while let Some((at, _, _)) = self.request_ages.front()
-            && now - *at > REQUEST_RETENTION
+            && now - *at > kept
             && let Some((_, operator, id)) = self.request_ages.pop_front()
         {
             self.requests.remove(&(operator, id));

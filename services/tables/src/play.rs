@@ -182,7 +182,13 @@ impl Tables {
         };
         let events = vec![event];
         let bytes = answer(&events, &table);
-        let record = RequestRecord { id: request.id, payload: request.payload, answer: bytes.clone(), at };
+        let record = RequestRecord {
+            id: request.id,
+            payload: request.payload,
+            answer: bytes.clone(),
+            at,
+            declined: false,
+        };
         let draft = Draft { events, after: Arc::new(table), request: Some(record), not_before: None };
         let commit = Commit { stamped: at, ..self.core.opening(key, draft) };
         match self.core.commit(commit).await? {
@@ -221,8 +227,13 @@ impl Tables {
                 Err(refusal) => return refused(refusal, table),
             };
             let bytes = answer(&events, &after);
-            let record =
-                |r: Request| RequestRecord { id: r.id, payload: r.payload, answer: bytes.clone(), at };
+            let record = |r: Request| RequestRecord {
+                id: r.id,
+                payload: r.payload,
+                answer: bytes.clone(),
+                at,
+                declined: false,
+            };
             let request = request.map(record);
             Verdict::Commit(Draft { events, after: Arc::new(after), request, not_before: None }, bytes)
         };

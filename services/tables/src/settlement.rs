@@ -156,6 +156,10 @@ pub struct SettlementPage {
     pub next: Option<SettlementPosition>,
 }
 
+/// So far may the time of a record be from the moment of its commit at most, ms: a commit that is not done at once is
+/// given up long before. Stores that keep records by that moment look so much farther on both sides.
+pub const DRIFT: Millis = Millis::minutes(10);
+
 /// Which records are wanted; an empty filter lets all through.
 #[derive(Clone, PartialEq, Eq, Default, Debug)]
 pub struct SettlementFilter {
@@ -165,6 +169,12 @@ pub struct SettlementFilter {
     pub hand: Option<u64>,
     /// That concern this player.
     pub player: Option<PlayerId>,
+    /// Of one of these kinds; of all kinds if there is none.
+    pub kinds: Vec<SettlementKind>,
+    /// Of what happened then or later, ms since the epoch.
+    pub from: Option<Millis>,
+    /// Of what happened earlier, ms since the epoch.
+    pub to: Option<Millis>,
 }
 
 impl SettlementFilter {
@@ -174,6 +184,21 @@ impl SettlementFilter {
         self.table.is_none_or(|table| settlement.key.table == table)
             && self.hand.is_none_or(|hand| settlement.hand() == Some(hand))
             && self.player.as_ref().is_none_or(|player| settlement.concerns(player))
+            && (self.kinds.is_empty() || self.kinds.contains(&settlement.kind))
+            && self.from.is_none_or(|from| from <= settlement.at)
+            && self.to.is_none_or(|to| settlement.at < to)
+    }
+
+    /// Before this no wanted record was committed, ms since the epoch.
+    #[must_use]
+    pub fn earliest(&self) -> Option<Millis> {
+        self.from.map(|from| from - DRIFT)
+    }
+
+    /// After this no wanted record was committed, ms since the epoch.
+    #[must_use]
+    pub fn latest(&self) -> Option<Millis> {
+        self.to.map(|to| to + DRIFT)
     }
 }
 

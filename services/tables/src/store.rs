@@ -11,11 +11,12 @@ use rules::table::Table;
 use thiserror::Error;
 use uuid::Uuid;
 
+use crate::books::{AccountStep, Books};
 use crate::ids::{OperatorId, RequestId, TableId, TableKey};
 use crate::resume::ResumeKey;
 use crate::settlement::{Settlement, SettlementFilter, SettlementPage, SettlementPosition};
 
-/// How long a store keeps request records: 14 days, in ms.
+/// How long a store keeps request records unless set otherwise: 14 days, in ms.
 pub const REQUEST_RETENTION: Millis = Millis::minutes(14 * 24 * 60);
 
 /// So far may a stamp be ahead of the store's time, ms.
@@ -40,7 +41,8 @@ pub struct Stored {
     pub table: Arc<Table>,
 }
 
-/// That a request was done, and what was answered. Refused requests leave none.
+/// What became of a request that is remembered: it was done, or it was declined for good. Other refused requests leave
+/// none.
 #[derive(Clone, PartialEq, Eq)]
 pub struct RequestRecord {
     /// The caller's name for it, his own per operator.
@@ -51,6 +53,8 @@ pub struct RequestRecord {
     pub answer: Vec<u8>,
     /// When it was received, ms since the epoch.
     pub at: Millis,
+    /// Whether it was declined; the answer is then the refusal.
+    pub declined: bool,
 }
 
 /// Without the answer, which may show a player's own cards.
@@ -77,6 +81,9 @@ pub struct Commit {
     pub request: Option<RequestRecord>,
     /// The settlement records that it makes.
     pub settlements: Vec<Settlement>,
+    /// What it adds to players' accounts. A step that took one beyond [`crate::books::ACCOUNT_LIMIT`] is
+    /// [`StoreError::Corrupt`], and nothing is done.
+    pub accounts: Vec<AccountStep>,
     /// When the clocks have to look at the table again; `None`: not until somebody commits.
     pub due: Option<Millis>,
     /// Not to be applied before this, by the store's time (rules 8.2).
@@ -110,6 +117,8 @@ pub enum Outcome {
     Repeated {
         /// What was answered then.
         answer: Vec<u8>,
+        /// Whether it was declined.
+        declined: bool,
     },
     /// The same request id was used before with another payload.
     RequestReused,
@@ -268,7 +277,10 @@ pub trait Store: Send + Sync + 'static {
     /// The keys of resume tokens: the first one makes them, all of them are good.
     fn resume_keys(&self) -> &[ResumeKey];
 
-    /// The durable record of a request that was done at this table, kept for [`REQUEST_RETENTION`]. A store that has all of an
+    /// What is kept beside the tables.
+    fn books(&self) -> &dyn Books;
+
+    /// The durable record of a request of this table, kept for [`REQUEST_RETENTION`] unless set otherwise. A store that has all of an
     /// operator's tables in one place may also know it at his others; one whose tables are spread cannot.
     ///
     /// # Errors

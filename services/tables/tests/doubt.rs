@@ -196,6 +196,7 @@ async fn falsify(store: &dyn Store, key: &tables::TableKey) {
         table: Arc::new(table),
         request: None,
         settlements: Vec::new(),
+        accounts: Vec::new(),
         not_before: None,
         stamped: Millis::ZERO,
     };

@@ -89,6 +89,10 @@ impl Store for Sinner {
         Ok(now - Millis(back))
     }
 
+    fn books(&self) -> &dyn Books {
+        self.inner.books()
+    }
+
     fn resume_keys(&self) -> &[ResumeKey] {
         self.inner.resume_keys()
     }

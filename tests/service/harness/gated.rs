@@ -7,7 +7,7 @@ use std::time::Duration;
 use async_trait::async_trait;
 use rules::{Millis, Table};
 use tables::{
-    Commit, History, MemoryStore, OperatorId, Outage, Outcome, RequestId, RequestRecord, ResumeKey,
+    Books, Commit, History, MemoryStore, OperatorId, Outage, Outcome, RequestId, RequestRecord, ResumeKey,
     Settlement, SettlementFilter, SettlementPage, SettlementPosition, Store, StoreError, Stored, TableId,
     TableKey,
 };
@@ -79,6 +79,10 @@ async fn pass(gate: &Mutex<Gate>) -> Result<(), StoreError> {
 impl Store for Gated {
     async fn now(&self) -> Result<Millis, StoreError> {
         self.inner.now().await
+    }
+
+    fn books(&self) -> &dyn Books {
+        self.inner.books()
     }
 
     fn resume_keys(&self) -> &[ResumeKey] {

@@ -75,6 +75,7 @@ pub(super) fn record(number: u128, payload: u8, answer: &[u8], at: Millis) -> Re
         payload: [payload; 32],
         answer: answer.to_vec(),
         at,
+        declined: false,
     }
 }
 
@@ -135,6 +136,7 @@ fn commit(
         events,
         request: None,
         settlements,
+        accounts: Vec::new(),
         due: None,
         not_before: None,
         stamped: Millis::ZERO,

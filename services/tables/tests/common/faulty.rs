@@ -80,6 +80,10 @@ impl Store for Faulty {
         Ok(self.inner.now().await? + Millis(self.ahead.load(Ordering::SeqCst)))
     }
 
+    fn books(&self) -> &dyn Books {
+        self.inner.books()
+    }
+
     fn resume_keys(&self) -> &[ResumeKey] {
         self.inner.resume_keys()
     }

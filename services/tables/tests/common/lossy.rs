@@ -70,6 +70,63 @@ impl Lossy {
 }
 
 #[async_trait]
+impl Books for Lossy {
+    async fn cursors(&self, operator: &OperatorId) -> Result<Vec<(String, Cursor)>, StoreError> {
+        self.primary().cursors(operator).await
+    }
+
+    async fn take_cursor(&self, operator: &OperatorId, consumer: &str) -> Result<Option<Cursor>, StoreError> {
+        self.primary().take_cursor(operator, consumer).await
+    }
+
+    async fn acknowledge(
+        &self,
+        operator: &OperatorId,
+        consumer: &str,
+        position: SettlementPosition,
+    ) -> Result<Option<Cursor>, StoreError> {
+        self.primary().acknowledge(operator, consumer, position).await
+    }
+
+    async fn forget_cursor(&self, operator: &OperatorId, consumer: &str) -> Result<bool, StoreError> {
+        self.primary().forget_cursor(operator, consumer).await
+    }
+
+    async fn backlog(
+        &self,
+        operator: &OperatorId,
+        after: Option<SettlementPosition>,
+    ) -> Result<Backlog, StoreError> {
+        self.primary().backlog(operator, after).await
+    }
+
+    async fn retire(&self, operator: &OperatorId, before: Millis, limit: usize) -> Result<usize, StoreError> {
+        self.primary().retire(operator, before, limit).await
+    }
+
+    async fn retired_until(&self, operator: &OperatorId) -> Result<Option<SettlementPosition>, StoreError> {
+        self.primary().retired_until(operator).await
+    }
+
+    async fn accounts(
+        &self,
+        operator: &OperatorId,
+        after: Option<&AccountName>,
+        limit: usize,
+    ) -> Result<Vec<Account>, StoreError> {
+        self.primary().accounts(operator, after, limit).await
+    }
+
+    async fn account(
+        &self,
+        operator: &OperatorId,
+        player: &rules::PlayerId,
+    ) -> Result<Vec<Account>, StoreError> {
+        self.primary().account(operator, player).await
+    }
+}
+
+#[async_trait]
 impl Store for Lossy {
     async fn now(&self) -> Result<Millis, StoreError> {
         self.primary().now().await
@@ -112,6 +169,10 @@ impl Store for Lossy {
 
     fn era(&self) -> u64 {
         self.era.load(Ordering::SeqCst)
+    }
+
+    fn books(&self) -> &dyn Books {
+        self
     }
 
     fn resume_keys(&self) -> &[ResumeKey] {

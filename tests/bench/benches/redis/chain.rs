@@ -111,6 +111,7 @@ impl Maker {
             due: after.due().map(|(at, _)| at),
             request: None,
             settlements,
+            accounts: Vec::new(),
             not_before: None,
             stamped: now(),
         }
