@@ -146,6 +146,20 @@ fn told(refusal: &Refusal) -> Told {
         Refusal::NothingToShow => Told::new(Not, "the player has no hand that he may show"),
         Refusal::AlreadyCredited => Told::new(Not, "the time of this outage has been given back before"),
         Refusal::NothingLost => Told::new(Not, "it is known that this part of the history is lost"),
+        Refusal::PaymentsPending { open } => {
+            Told::new(Not, format!("{open} payments are on their way between this table and the wallet"))
+                .with("open", open)
+        }
+        Refusal::OtherFunds => Told::new(
+            Not,
+            "the player's chips came another way: from the operator's wallet, or with a transaction of the operator",
+        ),
+        Refusal::PaymentUnknown => Told::new(Missing, "there is no such open transaction, or not any more"),
+        Refusal::PaymentNotParked => {
+            Told::new(Not, "the transaction is not parked: the wallet is still asked")
+        }
+        Refusal::NothingProposed => Told::new(Not, "nobody has proposed to end the transaction so"),
+        Refusal::SamePerson => Told::new(Not, "somebody else than who proposed it has to confirm it"),
         Refusal::FixedSetting { field } => {
             Told::new(Bad, format!("{field} is fixed once the table exists")).with("field", field).fields(
                 vec![FieldViolation::new(format!("config.{field}"), "as it is: it cannot change any more")],

@@ -144,6 +144,10 @@ fn seated(name: &str, session: u64) -> Seat {
         straddle: true,
         always_show: true,
         stopped: String::new(),
+        wagered: Chips(0),
+        won: Chips(10),
+        raked: Chips(0),
+        wallet: false,
     }
 }
 
@@ -254,11 +258,20 @@ pub fn table() -> Table {
             players: vec![(seat(1), player("alice")), (seat(7), player("carol"))],
             accepted: accepted(),
         },
-        ledger: Ledger { bought_in: Chips(30_000), paid_out: Chips(200), raked: Chips(100) },
+        ledger: Ledger {
+            bought_in: Chips(30_000),
+            paid_out: Chips(200),
+            raked: Chips(100),
+            owed: Chips(150),
+            delivered: Chips(80),
+            written_off: Chips(20),
+        },
         departed: vec![Departed { player: player("dave.2"), stack: Chips(7_777), at: AT }],
         credited_until: AT,
         // Records of format 1 know no loss.
         lost: None,
+        payments: Vec::new(),
+        payments_begun: 0,
     }
 }
 

@@ -104,6 +104,10 @@ impl RandomGame {
                 self.now = self.now.max(at);
                 Ask::StartHand { deck: Box::new(self.dice.deck()), draw: self.dice.next() }
             }
+            Some((at, Due::Payments)) => {
+                self.now = self.now.max(at);
+                Ask::TakePayments { until: at }
+            }
             Some((at, Due::Expire)) => {
                 self.now = self.now.max(at);
                 Ask::Expire

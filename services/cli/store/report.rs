@@ -94,6 +94,12 @@ pub struct Ledger {
     pub bought_in: u64,
     pub paid_out: u64,
     pub raked: u64,
+    /// What went to the operator's wallet, or has to.
+    pub owed: u64,
+    /// What of that the wallet has.
+    pub delivered: u64,
+    /// What of that was written off.
+    pub written_off: u64,
     pub stacks: u64,
     pub pots: u64,
     /// What is brought in is what is accounted for (rules 10.3).
@@ -241,13 +247,16 @@ fn config(version: u64, config: &TableConfig) -> Config {
 }
 
 fn ledger(table: &Table) -> Ledger {
-    let rules::table::Ledger { bought_in, paid_out, raked } = table.ledger;
+    let rules::table::Ledger { bought_in, paid_out, raked, owed, delivered, written_off } = table.ledger;
     let stacks: Chips = table.occupied().map(|(_, seat)| seat.stack).sum();
     let in_pots = table.running_hand().map_or(Chips::ZERO, pots::total);
     Ledger {
         bought_in: bought_in.0,
         paid_out: paid_out.0,
         raked: raked.0,
+        owed: owed.0,
+        delivered: delivered.0,
+        written_off: written_off.0,
         stacks: stacks.0,
         pots: in_pots.0,
         balanced: stacks + in_pots + paid_out + raked == bought_in,

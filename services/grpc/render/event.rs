@@ -92,6 +92,14 @@ fn public(event: &Event, after: &Table) -> Option<Kind> {
         | Event::TimeBankRefilled { .. } => of_seat(event),
         // Nobody's business at the table: it may be a limit that the player has set himself.
         Event::PlayerStopped { .. } | Event::PlayerResumed { .. } => None,
+        // Between the player, the operator's wallet and whoever looks into it.
+        Event::PaymentMoved { .. }
+        | Event::PaymentTried { .. }
+        | Event::PaymentsTaken { .. }
+        | Event::PaymentProposed { .. }
+        | Event::PaymentNoted { .. }
+        | Event::PaymentBegun { .. }
+        | Event::PaymentEnded { .. } => None,
         Event::Posted { .. }
         | Event::Prompted { .. }
         | Event::Acted { .. }

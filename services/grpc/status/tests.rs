@@ -56,6 +56,12 @@ fn refusals() -> Vec<Refusal> {
         Refusal::NothingToShow,
         Refusal::AlreadyCredited,
         Refusal::NothingLost,
+        Refusal::PaymentsPending { open: 64 },
+        Refusal::OtherFunds,
+        Refusal::PaymentUnknown,
+        Refusal::PaymentNotParked,
+        Refusal::NothingProposed,
+        Refusal::SamePerson,
         Refusal::FixedSetting { field: "game" },
     ]
 }

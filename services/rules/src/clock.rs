@@ -13,6 +13,8 @@ pub enum Due {
     Expire,
     /// [`crate::command::Ask::StartHand`].
     StartHand,
+    /// [`crate::command::Ask::TakePayments`].
+    Payments,
 }
 
 impl Table {
@@ -21,10 +23,9 @@ impl Table {
     pub fn due(&self) -> Option<(Millis, Due)> {
         let expire = self.next_expiry().map(|at| (at, Due::Expire));
         let start = self.next_hand_at.map(|at| (at, Due::StartHand));
-        match (expire, start) {
-            (Some(expire), Some(start)) if start.0 < expire.0 => Some(start),
-            (expire, start) => expire.or(start),
-        }
+        let payments = self.next_payment().map(|at| (at, Due::Payments));
+        // Of what is due at the same time a time-out comes first: it may end what the others are about.
+        [expire, start, payments].into_iter().flatten().min_by_key(|(at, _)| *at)
     }
 
     /// The earliest moment at which a time-out may be applied, grace included.

@@ -6,6 +6,8 @@ use alloc::string::String;
 use crate::config::TableConfig;
 use crate::deck::Deck;
 use crate::lost::Seen;
+use crate::paying::{Again, Answer, Said};
+use crate::payment::{Phase, Requested, Resolution};
 use crate::pivot::Pick;
 use crate::player::PlayerId;
 use crate::terms::StopScope;
@@ -50,6 +52,27 @@ pub enum Ask {
     Prefer { player: PlayerId, straddle: bool, always_show: bool },
     /// Add chips (rules 9.2).
     AddChips { player: PlayerId, amount: Chips, transaction: String },
+    /// As `Seat`, with money that the operator's wallet is asked for first. `name`: the debit's name there.
+    Reserve {
+        player: PlayerId,
+        seat: Option<SeatNo>,
+        buy_in: Chips,
+        post: bool,
+        name: String,
+        request: Requested,
+    },
+    /// As `AddChips`, with money that the operator's wallet is asked for first.
+    DrawChips { player: PlayerId, amount: Chips, name: String, request: Requested },
+    /// What the wallet said to what was asked of it in this phase; `again` counts where that is nothing.
+    Answered { number: u64, phase: Phase, answer: Answer, again: Again },
+    /// See to the payments that are due, until then.
+    TakePayments { until: Millis },
+    /// Ask the wallet again for a parked payment.
+    RetryPayment { number: u64, said: Said },
+    /// Propose to end a parked payment so.
+    ProposeEnd { number: u64, resolution: Resolution, said: Said },
+    /// End it as somebody else has proposed.
+    ConfirmEnd { number: u64, resolution: Resolution, said: Said },
     /// Begin the hand that is due; `draw` places the first button (rules 2.3).
     StartHand { deck: Box<Deck>, draw: u64 },
     /// A betting decision.
@@ -66,4 +89,18 @@ pub enum Ask {
     CreditOutage { from: Millis, to: Millis },
     /// What somebody has seen of this table is not in the store any more (rules 10.2).
     LoseHistory { seen: Seen },
+}
+
+impl Ask {
+    /// Whether it is about money that is already on its way.
+    pub(crate) fn is_of_payment(&self) -> bool {
+        matches!(
+            self,
+            Ask::Answered { .. }
+                | Ask::TakePayments { .. }
+                | Ask::RetryPayment { .. }
+                | Ask::ProposeEnd { .. }
+                | Ask::ConfirmEnd { .. }
+        )
+    }
 }

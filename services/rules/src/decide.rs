@@ -5,6 +5,7 @@ use alloc::vec::Vec;
 use crate::command::{Ask, Command};
 use crate::draft::{Draft, Step};
 use crate::event::Event;
+use crate::paying::Draw;
 use crate::refusal::Refusal;
 use crate::table::{Life, Table};
 
@@ -24,7 +25,8 @@ impl Table {
 
 impl Draft {
     fn dispatch(&mut self, ask: &Ask) -> Step {
-        if matches!(self.table.life, Life::Closed { .. }) {
+        // Money that is on its way comes to its end at a closed table too.
+        if matches!(self.table.life, Life::Closed { .. }) && !ask.is_of_payment() {
             return Err(Refusal::TableClosed);
         }
         match ask {
@@ -50,6 +52,19 @@ impl Draft {
             Ask::Void { hand, reason, requester } => self.void(*hand, reason, requester),
             Ask::CreditOutage { from, to } => self.credit_outage(*from, *to),
             Ask::LoseHistory { seen } => self.lose_history(*seen),
+            Ask::Reserve { player, seat, buy_in, post, name, request } => {
+                let (amount, request) = (*buy_in, *request);
+                self.reserve(&Draw { player, amount, name, request }, *seat, *post)
+            }
+            Ask::DrawChips { player, amount, name, request } => {
+                let (amount, request) = (*amount, *request);
+                self.draw_chips(&Draw { player, amount, name, request })
+            }
+            Ask::Answered { number, phase, answer, again } => self.answered(*number, *phase, answer, *again),
+            Ask::TakePayments { until } => self.take_payments(*until),
+            Ask::RetryPayment { number, said } => self.retry_payment(*number, said),
+            Ask::ProposeEnd { number, resolution, said } => self.propose_end(*number, *resolution, said),
+            Ask::ConfirmEnd { number, resolution, said } => self.confirm_end(*number, *resolution, said),
         }
     }
 }

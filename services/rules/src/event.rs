@@ -8,6 +8,7 @@ use crate::blinds::{Debt, Positions};
 use crate::config::TableConfig;
 use crate::deck::Deck;
 use crate::hand::{Holes, Street};
+use crate::payment::{Ending, Note, Payment, Phase, Resolution};
 use crate::pivot::Pick;
 use crate::player::PlayerId;
 use crate::result::HandResult;
@@ -98,6 +99,20 @@ pub enum Event {
         transaction: String,
         at: Millis,
     },
+    /// Money is on its way between the operator's wallet and the table. A debit of a buy-in reserves the seat.
+    PaymentBegun { payment: Box<Payment> },
+    /// Something else is to be had from the wallet now, or nothing more; `error`: why.
+    PaymentMoved { number: u64, phase: Phase, error: String, next_at: Millis, at: Millis },
+    /// The wallet was asked in vain.
+    PaymentTried { number: u64, error: String, next_at: Millis },
+    /// Whoever committed this makes the calls for these, until then.
+    PaymentsTaken { numbers: Vec<u64>, until: Millis },
+    /// Somebody wants to end a parked payment so.
+    PaymentProposed { number: u64, resolution: Resolution, by: String, reason: String, at: Millis },
+    /// Something was done about it.
+    PaymentNoted { number: u64, note: Note },
+    /// It is over.
+    PaymentEnded { number: u64, ending: Ending, at: Millis },
     /// The next hand is due.
     HandScheduled { at: Millis },
     /// Fewer than two can play (rules 2.9).

@@ -58,6 +58,8 @@ impl Table {
             departed: Vec::new(),
             credited_until: at,
             lost: None,
+            payments: Vec::new(),
+            payments_begun: 0,
         }
     }
 
@@ -107,7 +109,7 @@ impl Table {
     fn evolve_seat(&mut self, event: &Event) {
         match event {
             Event::PlayerSeated { seat, player, session, buy_in, post, .. } => {
-                self.sessions = *session;
+                self.sessions = self.sessions.max(*session);
                 self.ledger.bought_in += *buy_in;
                 self.departed.retain(|d| d.player != *player);
                 let newcomer = newcomer(player.clone(), *session, *buy_in, *post, &self.config);
@@ -160,7 +162,7 @@ impl Table {
                 });
             }
             Event::TimeBankRefilled { seat, bank } => self.with_seat(*seat, |s| s.time_bank = *bank),
-            _ => self.evolve_hand(event),
+            _ => self.evolve_payment(event),
         }
     }
 
@@ -247,6 +249,10 @@ fn newcomer(player: PlayerId, session: u64, stack: Chips, post: bool, config: &T
         session,
         stack,
         bought_in: stack,
+        wagered: Chips::ZERO,
+        won: Chips::ZERO,
+        raked: Chips::ZERO,
+        wallet: false,
         presence: Presence::In,
         established: false,
         newcomer: true,

@@ -70,6 +70,9 @@ impl Table {
         for player in &result.players {
             self.with_seat(player.seat, |s| {
                 s.stack += player.won;
+                s.wagered += player.contributed;
+                s.won += player.won;
+                s.raked += player.rake_share;
                 // The wish to post is fulfilled only now: a void would have left it standing.
                 s.post &= !s.established;
             });

@@ -3,7 +3,7 @@
 use crate::hand::Hand;
 use crate::table::Table;
 use crate::terms::PromptKind;
-use crate::{Chips, SeatSet, pots};
+use crate::{Chips, SeatNo, SeatSet, pots};
 
 /// An invariant that does not hold. Numbers are stable: they are in alerts.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -27,6 +27,13 @@ pub enum Broken {
     SeatsMixedUp,
     /// 7: no player's bet exceeds what he put in.
     BetsMixedUp,
+    /// 8: of each player: stack + in pots + put into paid hands = brought + won.
+    PlayersChipsNotConserved {
+        /// His seat.
+        seat: SeatNo,
+    },
+    /// 9: what wallets are owed is delivered, written off or an open payment; a seat that a payment reserves is empty.
+    PaymentsMixedUp,
 }
 
 impl Broken {
@@ -41,6 +48,8 @@ impl Broken {
             Broken::CardsMisdealt => 5,
             Broken::SeatsMixedUp => 6,
             Broken::BetsMixedUp => 7,
+            Broken::PlayersChipsNotConserved { .. } => 8,
+            Broken::PaymentsMixedUp => 9,
         }
     }
 }
@@ -49,6 +58,8 @@ impl Broken {
 pub fn check(table: &Table) -> Result<(), Broken> {
     chips(table)?;
     seats(table)?;
+    accounts(table)?;
+    payments(table)?;
     match table.running_hand() {
         Some(hand) => {
             prompt(hand)?;
@@ -71,6 +82,24 @@ fn chips(table: &Table) -> Result<(), Broken> {
     let bought_in = ledger.bought_in;
     let broken = Broken::ChipsNotConserved { bought_in, found };
     ensure(found == bought_in, broken)
+}
+
+fn accounts(table: &Table) -> Result<(), Broken> {
+    for (no, seat) in table.occupied() {
+        let player = table.running_hand().and_then(|hand| hand.player(no));
+        let in_pots = player.map_or(Chips::ZERO, |player| player.live + player.dead);
+        let holds = seat.stack + in_pots + seat.wagered == seat.bought_in + seat.won;
+        ensure(holds, Broken::PlayersChipsNotConserved { seat: no })?;
+    }
+    Ok(())
+}
+
+fn payments(table: &Table) -> Result<(), Broken> {
+    let ledger = &table.ledger;
+    let (open, _) = table.owed();
+    let owed = ledger.delivered + ledger.written_off + open == ledger.owed;
+    let free = table.reserved().all(|payment| table.seat(payment.seat).is_none());
+    ensure(owed && free, Broken::PaymentsMixedUp)
 }
 
 fn seats(table: &Table) -> Result<(), Broken> {

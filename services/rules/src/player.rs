@@ -77,6 +77,14 @@ pub struct Seat {
     pub stack: Chips,
     /// What he has brought to the table in this session.
     pub bought_in: Chips,
+    /// What he put into the pots of hands that were paid, in this session.
+    pub wagered: Chips,
+    /// What he won of them, after the rake.
+    pub won: Chips,
+    /// His part of their rake (rules 7.2); already out of what he won.
+    pub raked: Chips,
+    /// His money came from the operator's wallet, and goes back to it.
+    pub wallet: bool,
     /// Whether he takes part.
     pub presence: Presence,
     /// Since he came he has been dealt in (rules 2.4).

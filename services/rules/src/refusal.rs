@@ -126,6 +126,21 @@ pub enum Refusal {
     AlreadyCredited,
     /// It is known that those commits are lost (rules 10.2).
     NothingLost,
+    /// Too much money is on its way between this table and the operator's wallet (rules 10.3).
+    PaymentsPending {
+        /// How many payments are open.
+        open: usize,
+    },
+    /// His money came another way than from the operator's wallet, or by it and these chips do not (rules 9.2).
+    OtherFunds,
+    /// There is no such open payment, or not any more (rules 10.3).
+    PaymentUnknown,
+    /// The payment is not parked (rules 10.3).
+    PaymentNotParked,
+    /// Nobody has proposed to end the payment so (rules 10.3).
+    NothingProposed,
+    /// Who has proposed it cannot confirm it (rules 10.3).
+    SamePerson,
     /// The setting cannot change any more (rules 1.3).
     FixedSetting {
         /// Which, as in the contract.
@@ -182,6 +197,12 @@ impl Refusal {
             Refusal::NothingToShow => ("NOTHING_TO_SHOW", "6.6"),
             Refusal::AlreadyCredited => ("ALREADY_CREDITED", "8.4"),
             Refusal::NothingLost => ("NOTHING_LOST", "10.2"),
+            Refusal::PaymentsPending { .. } => ("PAYMENTS_PENDING", "10.3"),
+            Refusal::OtherFunds => ("OTHER_FUNDS", "9.2"),
+            Refusal::PaymentUnknown => ("PAYMENT_UNKNOWN", "10.3"),
+            Refusal::PaymentNotParked => ("PAYMENT_NOT_PARKED", "10.3"),
+            Refusal::NothingProposed => ("NOTHING_PROPOSED", "10.3"),
+            Refusal::SamePerson => ("SAME_PERSON", "10.3"),
             Refusal::FixedSetting { .. } => ("FIXED_SETTING", "1.3"),
         }
     }

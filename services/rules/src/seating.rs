@@ -4,6 +4,7 @@ use alloc::string::{String, ToString};
 
 use crate::draft::{Draft, Step};
 use crate::event::Event;
+use crate::payment::Purpose;
 use crate::player::{PlayerId, Presence};
 use crate::refusal::Refusal;
 use crate::table::{Life, Table};
@@ -14,7 +15,8 @@ impl Table {
     /// The seats that nobody holds.
     #[must_use]
     pub fn free_seats(&self) -> SeatSet {
-        SeatNo::all().take(usize::from(self.config.seats)).filter(|no| self.seat(*no).is_none()).collect()
+        let held = |no: SeatNo| self.seat(no).is_some() || self.reserved().any(|payment| payment.seat == no);
+        SeatNo::all().take(usize::from(self.config.seats)).filter(|no| !held(*no)).collect()
     }
 }
 
@@ -36,11 +38,7 @@ impl Draft {
         post: bool,
         transaction: &str,
     ) -> Step {
-        if self.table.life != Life::Open {
-            return Err(Refusal::TableClosed);
-        }
-        let seat = self.choose_seat(player, wanted)?;
-        self.check_buy_in(player, buy_in)?;
+        let seat = self.may_sit(player, wanted, buy_in)?;
         self.emit(Event::PlayerSeated {
             seat,
             player: player.clone(),
@@ -54,6 +52,21 @@ impl Draft {
         Ok(())
     }
 
+    /// The seat that he may take with this buy-in.
+    pub(crate) fn may_sit(
+        &self,
+        player: &PlayerId,
+        wanted: Option<SeatNo>,
+        buy_in: Chips,
+    ) -> Result<SeatNo, Refusal> {
+        if self.table.life != Life::Open {
+            return Err(Refusal::TableClosed);
+        }
+        let seat = self.choose_seat(player, wanted)?;
+        self.check_buy_in(player, buy_in)?;
+        Ok(seat)
+    }
+
     fn choose_seat(&self, player: &PlayerId, wanted: Option<SeatNo>) -> Result<SeatNo, Refusal> {
         let seats = self.table.config.seats;
         let free = self.table.free_seats();
@@ -61,12 +74,14 @@ impl Draft {
             if wanted.number() > seats {
                 return Err(Refusal::NoSuchSeat { seats });
             }
-            let other = self.table.seat(wanted).filter(|s| s.player != *player);
-            if other.is_some() {
+            let holder = self.table.seat(wanted).map(|s| &s.player);
+            let reserved = || self.table.reserved().find(|p| p.seat == wanted).map(|p| &p.player);
+            if holder.or_else(reserved).is_some_and(|holder| holder != player) {
                 return Err(Refusal::SeatTaken { free });
             }
         }
-        if let Some(seat) = self.table.seat_of(player) {
+        let reserved = || self.table.reserved().find(|p| p.player == *player).map(|p| p.seat);
+        if let Some(seat) = self.table.seat_of(player).or_else(reserved) {
             return Err(Refusal::AlreadySeated { seat });
         }
         let lowest = free.iter().next().ok_or(Refusal::TableFull)?;
@@ -107,7 +122,7 @@ impl Draft {
     /// Pays a seat out; chips that still wait go back with it.
     pub(crate) fn pay_out(&mut self, seat: SeatNo, reason: LeaveReason) {
         self.settle_pending(seat, true);
-        let Some(who) = self.table.seat(seat) else {
+        let Some(who) = self.table.seat(seat).cloned() else {
             return;
         };
         self.emit(Event::PlayerStoodUp {
@@ -122,6 +137,9 @@ impl Draft {
             },
             at: self.at,
         });
+        if who.wallet {
+            self.owe(Purpose::CashOut, who.player, seat, who.session, who.stack);
+        }
     }
 
     pub(crate) fn sit_out(&mut self, player: &PlayerId, wish: Wish) -> Step {
@@ -191,6 +209,21 @@ impl Draft {
     }
 
     pub(crate) fn add_chips(&mut self, player: &PlayerId, amount: Chips, transaction: &str) -> Step {
+        let no = self.may_add(player, amount)?;
+        if self.table.seat(no).is_some_and(|seat| seat.wallet) {
+            return Err(Refusal::OtherFunds);
+        }
+        let transaction = transaction.to_string();
+        self.emit(Event::ChipsRequested { seat: no, amount, transaction });
+        if !self.table.in_running_hand(no) {
+            self.settle_pending(no, false);
+            self.schedule();
+        }
+        Ok(())
+    }
+
+    /// The seat of a player who may add so many chips.
+    pub(crate) fn may_add(&self, player: &PlayerId, amount: Chips) -> Result<SeatNo, Refusal> {
         if self.table.life != Life::Open {
             return Err(Refusal::TableClosed);
         }
@@ -209,18 +242,12 @@ impl Draft {
         if amount < min || amount > max {
             return Err(Refusal::BuyInOutOfRange { min, max });
         }
-        let transaction = transaction.to_string();
-        self.emit(Event::ChipsRequested { seat: no, amount, transaction });
-        if !in_hand {
-            self.settle_pending(no, false);
-            self.schedule();
-        }
-        Ok(())
+        Ok(no)
     }
 
     /// Adds the chips that waited, as far as the maximum buy-in lets them in; `all_back` when the player leaves.
     pub(crate) fn settle_pending(&mut self, no: SeatNo, all_back: bool) {
-        let Some(seat) = self.table.seat(no) else {
+        let Some(seat) = self.table.seat(no).cloned() else {
             return;
         };
         let Some(pending) = seat.pending.clone() else {
@@ -242,6 +269,9 @@ impl Draft {
             transaction: pending.transaction,
             at: self.at,
         });
+        if seat.wallet {
+            self.owe(Purpose::Returned, seat.player, no, seat.session, returned);
+        }
         // One who sat out only because he had no chips plays again with them.
         if back_in && !added.is_zero() {
             self.emit(Event::SatIn { seat: no, post: false });

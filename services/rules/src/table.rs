@@ -7,6 +7,7 @@ use crate::blinds::Positions;
 use crate::config::TableConfig;
 use crate::hand::{Hand, PastHand};
 use crate::lost::Lost;
+use crate::payment::Payment;
 use crate::player::{PlayerId, Seat};
 use crate::terms::StopScope;
 use crate::{Chips, Millis, SeatNo, SeatSet};
@@ -48,6 +49,12 @@ pub struct Ledger {
     pub paid_out: Chips,
     /// Taken as rake.
     pub raked: Chips,
+    /// Of what was paid out or did not fit, what goes to the operator's wallet.
+    pub owed: Chips,
+    /// Of that, what the wallet has booked, or people have settled by other means.
+    pub delivered: Chips,
+    /// Of that, what people have written off.
+    pub written_off: Chips,
 }
 
 /// What somebody left with, for rules 9.2.
@@ -100,6 +107,10 @@ pub struct Table {
     pub credited_until: Millis,
     /// The last loss of history (rules 10.2).
     pub lost: Option<Lost>,
+    /// The open payments between the operator's wallet and this table, oldest first.
+    pub payments: Vec<Payment>,
+    /// How many payments have begun.
+    pub payments_begun: u64,
 }
 
 impl Table {

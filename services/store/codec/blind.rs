@@ -40,7 +40,7 @@ pub fn format(bytes: &[u8]) -> Result<u32, CodecError> {
 /// [`CodecError`]
 pub fn read_table(bytes: &[u8]) -> Result<Table, CodecError> {
     let record: wire::TableRecord = frame::open(bytes, &Formats::up_to(FORMAT))?;
-    table::take(record.table.ok_or(CodecError::Missing("TableRecord.table"))?, None)
+    table::take_record(record, None)
 }
 
 /// The head of a commit's entry.

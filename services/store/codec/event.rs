@@ -85,6 +85,13 @@ events! {
         HandShown { seat, cards, pick }
         HandMucked { seat }
         HandVoided { reason, requester, refunds, at }
+        PaymentBegun { payment }
+        PaymentMoved { number, phase, error, next_at, at }
+        PaymentTried { number, error, next_at }
+        PaymentsTaken { numbers, until }
+        PaymentProposed { number, resolution, by, reason, at }
+        PaymentNoted { number, note }
+        PaymentEnded { number, ending, at }
     }
     others { HandStarted, HoleDealt, PivotPicked, HandSettled }
 }

@@ -153,10 +153,23 @@ narrowed! {
     PlayerId => String, |player| player.as_str().to_owned(), |name| PlayerId::new(&name);
     Uuid => Vec<u8>, |id| id.as_bytes().to_vec(), |bytes| Uuid::from_slice(&bytes).ok();
     [u8; 3] => String, currency_text, |text| text.into_bytes().try_into().ok();
+    [u8; 16] => Vec<u8>, |id| id.to_vec(), |bytes| bytes.try_into().ok();
     [u8; 32] => Vec<u8>, |hash| hash.to_vec(), |bytes| bytes.try_into().ok();
     Vec<Card> => Vec<u8>, |cards| cards.iter().map(|card| card.index()).collect(), cards;
     Holes => Vec<u8>, |holes| holes.cards().iter().map(|card| card.index()).collect(),
         |bytes| Holes::from_cards(&cards(bytes)?);
+}
+
+impl Field for Vec<u64> {
+    type Wire = Vec<u64>;
+
+    fn put(&self) -> Vec<u64> {
+        self.clone()
+    }
+
+    fn take(wire: Vec<u64>, _at: &'static str) -> Result<Vec<u64>, CodecError> {
+        Ok(wire)
+    }
 }
 
 /// Seats beyond the tenth would be lost silently.

@@ -22,6 +22,9 @@ pub(super) const LOSS: u32 = 2;
 /// In this format a request that was declined is remembered.
 pub(super) const DECLINED: u32 = 3;
 
+/// In this format money comes from operators' wallets and goes back to them, and a seat has the tallies of its session.
+pub(super) const PAYMENTS: u32 = 3;
+
 /// The formats of one store; its codecs share them, so that a raise is followed while they are in use.
 #[derive(Debug)]
 pub(super) struct Formats {
@@ -108,6 +111,13 @@ pub(super) fn of_event(event: &Event) -> u32 {
         | Event::HandSettled(_)
         | Event::HandVoided { .. } => FIRST_FORMAT,
         Event::HistoryLost { .. } => LOSS,
+        Event::PaymentBegun { .. }
+        | Event::PaymentMoved { .. }
+        | Event::PaymentTried { .. }
+        | Event::PaymentsTaken { .. }
+        | Event::PaymentProposed { .. }
+        | Event::PaymentNoted { .. }
+        | Event::PaymentEnded { .. } => PAYMENTS,
     }
 }
 

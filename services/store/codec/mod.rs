@@ -12,6 +12,7 @@ mod field;
 mod format;
 mod frame;
 mod hand;
+mod payment;
 mod player;
 mod result;
 mod scope;
@@ -121,6 +122,9 @@ impl Codec {
         if table.lost.is_some() {
             format::require(format, format::LOSS)?;
         }
+        if table.payments_begun > 0 {
+            format::require(format, format::PAYMENTS)?;
+        }
         let record = wire::TableRecord { format, table: Some(table::put(table, self.scope(key))?) };
         Ok(frame::close(&record))
     }
@@ -131,8 +135,7 @@ impl Codec {
     /// [`CodecError`]
     pub fn read_table(&self, key: &TableKey, bytes: &[u8]) -> Result<Table, CodecError> {
         let record: wire::TableRecord = self.open(bytes)?;
-        let table = record.table.ok_or(CodecError::Missing("TableRecord.table"))?;
-        table::take(table, Some(self.scope(key)))
+        table::take_record(record, Some(self.scope(key)))
     }
 
     /// The record of a commit's events. `hand` is how many hands had begun at the table after it, `previous` names the

@@ -14,7 +14,8 @@ pub(super) type BySeat<T> = [Option<T>; SeatNo::MAX as usize];
 records! {
     Seat => Seat {
         player, session, stack, bought_in, presence, established, newcomer, post, debt, wish, pending,
-        leaving_transaction, time_bank, hands, timeouts, straddle, always_show, stopped,
+        leaving_transaction, time_bank, hands, timeouts, straddle, always_show, stopped, wagered, won, raked,
+        wallet,
     }
     Debt => Debt { big, small }
     Pending => Pending { amount, transaction }

@@ -2,16 +2,17 @@
 
 use rules::lost::Lost;
 use rules::table::{Departed, Ledger, Life, Stop, Table};
+use rules::{Chips, SeatNo};
 
 use super::CodecError;
 use super::field::{Field, Record, records};
 use super::scope::Scope;
-use super::{accepted, hand};
+use super::{accepted, format, hand};
 use crate::pb::store_v1 as wire;
 
 records! {
     Stop => Stop { scope, reason, at }
-    Ledger => Ledger { bought_in, paid_out, raked }
+    Ledger => Ledger { bought_in, paid_out, raked, owed, delivered, written_off }
     Departed => Departed { player, stack, at }
     Lost => Lost { last, until }
 }
@@ -60,6 +61,8 @@ pub(super) fn put(table: &Table, scope: Scope<'_>) -> Result<wire::Table, CodecE
         departed,
         credited_until,
         lost,
+        payments,
+        payments_begun,
     } = table;
     let hand = hand.as_ref().map(|hand| hand::put(hand, scope));
     Ok(wire::Table {
@@ -81,11 +84,34 @@ pub(super) fn put(table: &Table, scope: Scope<'_>) -> Result<wire::Table, CodecE
         departed: departed.put(),
         credited_until: credited_until.put(),
         lost: lost.put(),
+        payments: payments.put(),
+        payments_begun: payments_begun.put(),
     })
 }
 
 /// Without a scope the secrets stay closed; see [`super::blind`].
-pub(super) fn take(table: wire::Table, scope: Option<Scope<'_>>) -> Result<Table, CodecError> {
+pub(super) fn take_record(record: wire::TableRecord, scope: Option<Scope<'_>>) -> Result<Table, CodecError> {
+    let mut table = take(record.table.ok_or(CodecError::Missing("TableRecord.table"))?, scope)?;
+    if record.format < format::PAYMENTS {
+        begin_tallies(&mut table);
+    }
+    Ok(table)
+}
+
+/// Older formats keep no tallies: they begin with what each player has won or lost on balance until now.
+fn begin_tallies(table: &mut Table) {
+    let in_pots = |no| table.running_hand().and_then(|hand| hand.player(no)).map(|p| p.live + p.dead);
+    let in_pots: Vec<_> = SeatNo::all().map(|no| in_pots(no).unwrap_or_default()).collect();
+    for (seat, in_pots) in table.seats.iter_mut().zip(in_pots) {
+        if let Some(seat) = seat {
+            let held = Chips(seat.stack.0.saturating_add(in_pots.0));
+            seat.won = held.saturating_sub(seat.bought_in);
+            seat.wagered = seat.bought_in.saturating_sub(held);
+        }
+    }
+}
+
+fn take(table: wire::Table, scope: Option<Scope<'_>>) -> Result<Table, CodecError> {
     let hand = table.hand.map(|hand| hand::take(hand, scope));
     let past = table.past.ok_or(CodecError::Missing("Table.past"))?;
     Ok(Table {
@@ -107,5 +133,7 @@ pub(super) fn take(table: wire::Table, scope: Option<Scope<'_>>) -> Result<Table
         departed: Field::take(table.departed, "Table.departed")?,
         credited_until: Field::take(table.credited_until, "Table.credited_until")?,
         lost: Field::take(table.lost, "Table.lost")?,
+        payments: Field::take(table.payments, "Table.payments")?,
+        payments_begun: table.payments_begun,
     })
 }

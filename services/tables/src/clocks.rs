@@ -21,6 +21,8 @@ use crate::store::{Outage, StoreError};
 const MARGIN: Millis = Millis(25);
 /// The same where the action may stand in another process's line, and its commit may be on its way.
 const SHARED_MARGIN: Millis = Millis(250);
+/// So long whoever takes payments up has to make the calls.
+const TERM: Millis = rules::payment::FIRST_TERM;
 /// So many tables are worked on at a time.
 const AT_ONCE: usize = 64;
 /// So far ahead the calendar is looked at, and so long the clocks sleep at most while it has entries.
@@ -242,7 +244,7 @@ impl Tables {
             };
             let from = match due {
                 Due::Expire => when + margin,
-                Due::StartHand => when,
+                Due::StartHand | Due::Payments => when,
             };
             if at < from {
                 return Verdict::Settled(Ok(Applied::NotYet(from)));
@@ -254,6 +256,8 @@ impl Tables {
                     let deck = Box::new(self.core.dealer.deck(key, hand));
                     Ask::StartHand { deck, draw: self.core.dealer.draw(key, hand) }
                 }
+                // Whoever commits this makes the calls: see `courier`.
+                Due::Payments => Ask::TakePayments { until: at + TERM },
             };
             match step(table, &Command { at, ask }, Some(from)) {
                 Verdict::Commit(draft, ()) => Verdict::Commit(draft, Applied::Done),

@@ -154,6 +154,7 @@ impl Life {
                 let ask = match due {
                     Due::Expire => Ask::Expire,
                     Due::StartHand => self.start_hand(),
+                    Due::Payments => Ask::TakePayments { until: self.now },
                 };
                 (self.at_now(ask), Fate::Accepted)
             }

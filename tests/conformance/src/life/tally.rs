@@ -123,5 +123,13 @@ fn plain(event: &Event) -> &'static str {
         Event::Acted { .. } => "acted",
         Event::PivotPicked { .. } => "picked",
         Event::HandSettled(_) => "settled",
+        // No wallet is part of these hands.
+        Event::PaymentBegun { .. }
+        | Event::PaymentMoved { .. }
+        | Event::PaymentTried { .. }
+        | Event::PaymentsTaken { .. }
+        | Event::PaymentProposed { .. }
+        | Event::PaymentNoted { .. }
+        | Event::PaymentEnded { .. } => "paid by a wallet",
     }
 }
