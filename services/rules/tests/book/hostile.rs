@@ -158,6 +158,7 @@ fn next(dice: &mut Dice, play: &mut Play) -> (Ask, bool) {
         let deck = Box::new(shuffled(dice));
         return match due {
             rules::Due::Expire => (Ask::Expire, true),
+            rules::Due::Payments => (Ask::TakePayments { until: at }, true),
             rules::Due::StartHand => (Ask::StartHand { deck, draw: dice.below(1000) }, true),
         };
     }
