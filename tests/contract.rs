@@ -36,7 +36,12 @@ fn rpcs() -> Vec<MethodDescriptor> {
 
 /// Calls that read. Whoever adds an rpc that changes something need not do anything here: it is held to be one.
 fn reads(rpc: &MethodDescriptor) -> bool {
-    ["Get", "List", "Watch"].iter().any(|verb| rpc.name().starts_with(verb))
+    ["Get", "List", "Watch", "Stream"].iter().any(|verb| rpc.name().starts_with(verb))
+}
+
+/// Calls about a consumer's mark: done once or twice is the same, and no table changes.
+fn marks(rpc: &MethodDescriptor) -> bool {
+    ["AckSettlements", "DeleteConsumer"].contains(&rpc.name())
 }
 
 fn has(message: &MessageDescriptor, field: &str, kind: &Kind) -> bool {
@@ -61,8 +66,18 @@ fn the_services_of_this_version_are_served_and_nothing_else() {
             "ActionService/GetTurn",
             "ActionService/ShowCards",
             "PivotService/SelectPivot",
+            "SettlementService/AckSettlements",
+            "SettlementService/ConfirmResolution",
+            "SettlementService/DeleteConsumer",
+            "SettlementService/GetSessionStatement",
             "SettlementService/GetSettlement",
+            "SettlementService/GetTrialBalance",
+            "SettlementService/ListConsumers",
             "SettlementService/ListSettlements",
+            "SettlementService/ListTransactions",
+            "SettlementService/ProposeResolution",
+            "SettlementService/RetryTransaction",
+            "SettlementService/StreamSettlements",
             "SettlementService/VoidHand",
             "TableService/AddChips",
             "TableService/CloseTable",
@@ -103,8 +118,9 @@ fn the_zero_of_every_enum_is_unspecified() {
 fn every_call_that_changes_something_has_a_request_id_and_says_the_version_it_made() {
     for rpc in rpcs() {
         let (input, output) = (rpc.input(), rpc.output());
-        assert_eq!(has(&input, "request_id", &Kind::String), !reads(&rpc), "{}", rpc.full_name());
-        if !reads(&rpc) {
+        let changes = !reads(&rpc) && !marks(&rpc);
+        assert_eq!(has(&input, "request_id", &Kind::String), changes, "{}", rpc.full_name());
+        if changes {
             assert!(has(&output, "sequence", &Kind::Uint64), "{}", rpc.full_name());
         }
     }
@@ -139,8 +155,9 @@ fn decisions_name_their_hand_and_turn() {
 #[test]
 fn lists_come_in_pages() {
     let lists: Vec<_> = rpcs().into_iter().filter(|r| r.name().starts_with("List")).collect();
-    assert_eq!(lists.len(), 2);
-    for rpc in lists {
+    assert_eq!(lists.len(), 4);
+    let balance = rpcs().into_iter().filter(|r| r.name() == "GetTrialBalance");
+    for rpc in lists.into_iter().chain(balance) {
         assert!(has(&rpc.input(), "page_size", &Kind::Int32), "{}", rpc.full_name());
         assert!(has(&rpc.input(), "page_token", &Kind::String), "{}", rpc.full_name());
         assert!(has(&rpc.output(), "next_page_token", &Kind::String), "{}", rpc.full_name());

@@ -80,6 +80,9 @@ mutating! {
     "SetPreferences" SetPreferencesRequest,
     "ShowCards" ShowCardsRequest,
     "VoidHand" VoidHandRequest,
+    "RetryTransaction" RetryTransactionRequest,
+    "ProposeResolution" ProposeResolutionRequest,
+    "ConfirmResolution" ConfirmResolutionRequest,
 }
 
 /// A change of a table, read and found well-formed.

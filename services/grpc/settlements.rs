@@ -8,8 +8,12 @@ use super::parse::settlements as parse;
 use super::render::{answer, settlement as render};
 use super::request::open;
 use super::status;
+use super::watching::Messages;
 use crate::pb::v1;
 use crate::pb::v1::settlement_service_server::SettlementService;
+
+/// What is said of calls that the contract has and this version has not.
+const SOON: &str = "this version does not serve the call yet";
 
 /// The service.
 pub struct Settlements {
@@ -56,6 +60,12 @@ impl SettlementService for Settlements {
         request: Request<v1::ListSettlementsRequest>,
     ) -> Result<Response<v1::ListSettlementsResponse>, Status> {
         let (operator, message) = open(request)?;
+        if !message.kinds.is_empty()
+            || message.from_time.or(message.to_time).is_some()
+            || message.delivery != 0
+        {
+            return Err(status::not_implemented(SOON));
+        }
         let page = parse::list_settlements(&operator, &message)?;
         self.page(&operator, page).await.map(Response::new)
     }
@@ -66,5 +76,87 @@ impl SettlementService for Settlements {
     ) -> Result<Response<v1::VoidHandResponse>, Status> {
         let (operator, message) = open(request)?;
         void_hand(&operator, &message)?.make(&self.tables, answer::void_hand).await
+    }
+
+    type StreamSettlementsStream = Messages<v1::StreamSettlementsResponse>;
+
+    async fn stream_settlements(
+        &self,
+        request: Request<v1::StreamSettlementsRequest>,
+    ) -> Result<Response<Self::StreamSettlementsStream>, Status> {
+        open(request)?;
+        Err(status::not_implemented(SOON))
+    }
+
+    async fn ack_settlements(
+        &self,
+        request: Request<v1::AckSettlementsRequest>,
+    ) -> Result<Response<v1::AckSettlementsResponse>, Status> {
+        open(request)?;
+        Err(status::not_implemented(SOON))
+    }
+
+    async fn list_consumers(
+        &self,
+        request: Request<v1::ListConsumersRequest>,
+    ) -> Result<Response<v1::ListConsumersResponse>, Status> {
+        open(request)?;
+        Err(status::not_implemented(SOON))
+    }
+
+    async fn delete_consumer(
+        &self,
+        request: Request<v1::DeleteConsumerRequest>,
+    ) -> Result<Response<v1::DeleteConsumerResponse>, Status> {
+        open(request)?;
+        Err(status::not_implemented(SOON))
+    }
+
+    async fn get_session_statement(
+        &self,
+        request: Request<v1::GetSessionStatementRequest>,
+    ) -> Result<Response<v1::GetSessionStatementResponse>, Status> {
+        open(request)?;
+        Err(status::not_implemented(SOON))
+    }
+
+    async fn get_trial_balance(
+        &self,
+        request: Request<v1::GetTrialBalanceRequest>,
+    ) -> Result<Response<v1::GetTrialBalanceResponse>, Status> {
+        open(request)?;
+        Err(status::not_implemented(SOON))
+    }
+
+    async fn list_transactions(
+        &self,
+        request: Request<v1::ListTransactionsRequest>,
+    ) -> Result<Response<v1::ListTransactionsResponse>, Status> {
+        open(request)?;
+        Err(status::not_implemented(SOON))
+    }
+
+    async fn retry_transaction(
+        &self,
+        request: Request<v1::RetryTransactionRequest>,
+    ) -> Result<Response<v1::RetryTransactionResponse>, Status> {
+        open(request)?;
+        Err(status::not_implemented(SOON))
+    }
+
+    async fn propose_resolution(
+        &self,
+        request: Request<v1::ProposeResolutionRequest>,
+    ) -> Result<Response<v1::ProposeResolutionResponse>, Status> {
+        open(request)?;
+        Err(status::not_implemented(SOON))
+    }
+
+    async fn confirm_resolution(
+        &self,
+        request: Request<v1::ConfirmResolutionRequest>,
+    ) -> Result<Response<v1::ConfirmResolutionResponse>, Status> {
+        open(request)?;
+        Err(status::not_implemented(SOON))
     }
 }

@@ -311,6 +311,37 @@ pub fn settlement_not_found() -> Status {
     Told::new(Code::NotFound, "there is no such settlement record").because(ErrorReason::SettlementNotFound)
 }
 
+/// A newer stream reads in the consumer's name.
+#[must_use]
+pub fn consumer_taken_over() -> Status {
+    Told::new(Code::Aborted, "a newer stream of this consumer has taken over, or the consumer was deleted")
+        .because(ErrorReason::ConsumerTakenOver)
+}
+
+/// No such consumer, or another operator's.
+#[must_use]
+pub fn consumer_not_found() -> Status {
+    Told::new(Code::NotFound, "there is no such consumer").because(ErrorReason::ConsumerNotFound)
+}
+
+/// As many consumers as an operator may have.
+#[must_use]
+pub fn too_many_consumers(most: usize) -> Status {
+    Told::new(Code::FailedPrecondition, "there are as many consumers as may be; DeleteConsumer forgets one")
+        .with("most", most)
+        .because(ErrorReason::TooManyConsumers)
+}
+
+/// No such session of the player at the table.
+#[must_use]
+pub fn session_not_found() -> Status {
+    Told::new(
+        Code::NotFound,
+        "the player has not had this session here, or its records are not kept any more",
+    )
+    .because(ErrorReason::SessionNotFound)
+}
+
 /// No credentials, or unknown ones; which of the two is not said.
 #[must_use]
 pub fn unauthenticated() -> Status {

@@ -81,12 +81,13 @@ mod tests {
         assert_eq!(kind("/fulcrum.v1.ActionService/Act"), Kind::Unary);
         assert_eq!(kind("/fulcrum.v1.TableService/WatchTable"), Kind::Stream);
         assert_eq!(kind("/fulcrum.v1.TableService/WatchTables"), Kind::Stream);
+        assert_eq!(kind("/fulcrum.v1.SettlementService/StreamSettlements"), Kind::Stream);
         assert_eq!(kind("/grpc.health.v1.Health/Check"), Kind::Open);
         assert_eq!(kind("/grpc.reflection.v1.ServerReflection/ServerReflectionInfo"), Kind::Open);
         for path in ["/", "", "/fulcrum.v1.ActionService/act", "/fulcrum.v1.ActionService/Act/"] {
             assert_eq!(kind(path), Kind::Unknown, "{path}");
         }
         let streams = methods.0.values().filter(|m| m.kind == Kind::Stream).count();
-        assert_eq!(streams, 2);
+        assert_eq!(streams, 3);
     }
 }

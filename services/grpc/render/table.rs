@@ -31,6 +31,7 @@ pub fn table(id: TableId, table: &Table, viewer: &Viewer) -> v1::Table {
         hand: v.hand.as_ref().map(|h| hand::hand(v.config.game, h)),
         next_hand_at: v.next_hand_at.map(timestamp),
         create_time: Some(timestamp(v.opened_at)),
+        reserved_seats: Vec::new(),
     }
 }
 

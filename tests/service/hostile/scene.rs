@@ -216,9 +216,9 @@ async fn request(caller: &mut Caller, call: &str, table: &str, turn: &v1::Turn) 
             v1::GetSettlementRequest { settlement_id }.encode_to_vec()
         }
         "ListSettlements" => {
-            let (page_size, page_token, hand_number) = (5, String::new(), 1);
-            v1::ListSettlementsRequest { page_size, page_token, table_id, hand_number, player_id }
-                .encode_to_vec()
+            let (page_size, hand_number) = (5, 1);
+            let list = v1::ListSettlementsRequest::default();
+            v1::ListSettlementsRequest { page_size, table_id, hand_number, player_id, ..list }.encode_to_vec()
         }
         "VoidHand" => {
             let (reason, requester) = ("why".to_owned(), "floor".to_owned());
