@@ -9,6 +9,7 @@ use rules::Millis;
 use tables::Store;
 use tables::laws;
 use tables::memory::MemoryStore;
+use tables::store::REQUEST_RETENTION;
 use tables::time::{Clock, ManualClock, SystemClock};
 use tempfile::TempDir;
 
@@ -38,13 +39,17 @@ impl Place {
     }
 }
 
-fn memory(_place: &Place, history: usize, clock: Arc<dyn Clock>) -> Arc<dyn Store> {
-    Arc::new(MemoryStore::new(clock).with_history(history))
+fn memory(_place: &Place, history: usize, requests_kept: Millis, clock: Arc<dyn Clock>) -> Arc<dyn Store> {
+    Arc::new(MemoryStore::new(clock).with_history(history).with_requests_kept(requests_kept))
 }
 
-fn embedded(place: &Place, history: usize, clock: Arc<dyn Clock>) -> Arc<dyn Store> {
-    let settings =
-        EmbeddedSettings { history: history as u64, clock, ..EmbeddedSettings::new(place.path(), keys()) };
+fn embedded(place: &Place, history: usize, requests_kept: Millis, clock: Arc<dyn Clock>) -> Arc<dyn Store> {
+    let settings = EmbeddedSettings {
+        history: history as u64,
+        requests_kept,
+        clock,
+        ..EmbeddedSettings::new(place.path(), keys())
+    };
     Arc::new(EmbeddedStore::open(settings).expect("a new file can be opened"))
 }
 
@@ -57,8 +62,8 @@ macro_rules! stores {
             }
 
             #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-            async fn keeps_request_records_14_days() {
-                super::keeps_request_records_14_days(super::$store).await;
+            async fn keeps_request_records_so_long() {
+                super::keeps_request_records_so_long(super::$store).await;
             }
         }
     )*};
@@ -66,20 +71,22 @@ macro_rules! stores {
 
 stores! { memory, embedded }
 
-type Make = fn(&Place, usize, Arc<dyn Clock>) -> Arc<dyn Store>;
+type Make = fn(&Place, usize, Millis, Arc<dyn Clock>) -> Arc<dyn Store>;
 
 async fn keeps_the_laws(make: Make) {
     let place = Place::new();
     laws::all(|setting| {
-        let store = make(&place, setting.history, Arc::new(SystemClock::default()));
+        let store = make(&place, setting.history, REQUEST_RETENTION, Arc::new(SystemClock::default()));
         async move { store }
     })
     .await;
 }
 
-async fn keeps_request_records_14_days(make: Make) {
+async fn keeps_request_records_so_long(make: Make) {
     let place = Place::new();
-    let clock = Arc::new(ManualClock::at(Millis(1_790_000_000_000)));
-    let store = make(&place, 100, Arc::clone(&clock) as Arc<dyn Clock>);
-    laws::request_records_are_kept_14_days(store, &clock).await.expect("the law is kept");
+    for kept in [REQUEST_RETENTION, Millis::minutes(180)] {
+        let clock = Arc::new(ManualClock::at(Millis(1_790_000_000_000)));
+        let store = make(&place, 100, kept, Arc::clone(&clock) as Arc<dyn Clock>);
+        laws::request_records_are_kept(store, &clock, kept).await.expect("the law is kept");
+    }
 }

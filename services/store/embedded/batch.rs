@@ -3,15 +3,16 @@
 use redb::{ReadableTable, WriteTransaction};
 use rules::Millis;
 use tables::store::{AHEAD, severed};
-use tables::{Outcome, RequestId, StoreError, Stored, TableKey, Token};
+use tables::{AccountStep, Outcome, RequestId, StoreError, Stored, TableKey, Token};
 use uuid::Uuid;
 
+use super::books::add;
 use super::fault::Fault;
 use super::opening::note_outage;
-use super::read::{Reader, is_over};
+use super::read::Reader;
 use super::schema::{
-    BLOCK, CHECKPOINTS, DUE, EVENTS, HAND_SETTLEMENTS, PLAYER_SETTLEMENTS, REQUEST_AGES, REQUESTS, Row,
-    SETTLEMENT_IDS, SETTLEMENTS, TABLE_SETTLEMENTS, TABLES, table_key,
+    BLOCK, CHECKPOINTS, DUE, EVENTS, HAND_SETTLEMENTS, PLAYER_SETTLEMENTS, REQUEST_AGES, REQUESTS, RETIRED,
+    Row, SETTLEMENT_IDS, SETTLEMENTS, TABLE_SETTLEMENTS, TABLES, table_key,
 };
 
 /// So many request records go at most with one batch, so that no batch waits for the dropping of many.
@@ -26,6 +27,7 @@ pub(super) struct Prepared {
     pub entry: Vec<u8>,
     pub request: Option<PreparedRequest>,
     pub settlements: Vec<PreparedSettlement>,
+    pub accounts: Vec<AccountStep>,
     pub due: Option<Millis>,
     pub not_before: Option<Millis>,
     pub stamped: Millis,
@@ -46,8 +48,8 @@ pub(super) struct PreparedSettlement {
 
 /// One transaction.
 pub(super) struct Batch<'a> {
-    transaction: &'a WriteTransaction,
-    reader: &'a Reader,
+    pub transaction: &'a WriteTransaction,
+    pub reader: &'a Reader,
     now: Millis,
     /// How many commits of a table are kept at least.
     history: u64,
@@ -87,6 +89,7 @@ impl<'a> Batch<'a> {
         if commit.stamped > now + AHEAD {
             return Ok(Outcome::Ahead { now });
         }
+        add(self.transaction, &commit.key.operator, &commit.accounts)?;
         self.dirty = true;
         self.write_table(commit, old_due)?;
         self.write_history(commit)?;
@@ -106,7 +109,7 @@ impl<'a> Batch<'a> {
             return Ok(None);
         };
         let (recorded, bytes) = found.value();
-        if is_over(Millis(recorded), self.now) {
+        if self.reader.is_over(Millis(recorded), self.now) {
             return Ok(None);
         }
         let done = self.reader.codec.read_request(operator, &request.id, bytes)?;
@@ -207,7 +210,11 @@ impl<'a> Batch<'a> {
         let (operator, table) = table_key(&commit.key);
         let mut settlements = self.transaction.open_table(SETTLEMENTS)?;
         let last = settlements.range((operator, 0)..=(operator, u64::MAX))?.next_back();
-        let last = last.transpose()?.map(|(at, _)| at.value().1);
+        let mut last = last.transpose()?.map(|(at, _)| at.value().1);
+        if last.is_none() {
+            // Positions go on where they were, also when all records are gone.
+            last = self.transaction.open_table(RETIRED)?.get(operator)?.map(|retired| retired.value().0);
+        }
         let mut ids = self.transaction.open_table(SETTLEMENT_IDS)?;
         let mut by_table = self.transaction.open_table(TABLE_SETTLEMENTS)?;
         let mut by_hand = self.transaction.open_table(HAND_SETTLEMENTS)?;
@@ -234,7 +241,7 @@ impl<'a> Batch<'a> {
             let Some((recorded, operator, id)) = oldest(&ages)? else {
                 return Ok(());
             };
-            if !is_over(Millis(recorded), self.now) {
+            if !self.reader.is_over(Millis(recorded), self.now) {
                 return Ok(());
             }
             ages.remove((recorded, operator.as_str(), id))?;

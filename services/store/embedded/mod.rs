@@ -4,6 +4,7 @@
 //! shared; readers see the last durable transaction and wait for nobody.
 
 mod batch;
+mod books;
 #[cfg(test)]
 mod disk;
 mod fault;
@@ -11,6 +12,7 @@ mod inspect;
 mod opening;
 mod read;
 mod recent;
+mod retire;
 mod schema;
 mod writer;
 
@@ -21,6 +23,7 @@ use async_trait::async_trait;
 use redb::Database;
 use rules::result::PlayerResult;
 use rules::{Millis, Table};
+use tables::store::REQUEST_RETENTION;
 use tables::time::{Clock, SystemClock};
 use tables::{
     Books, Commit, History, OperatorId, Outage, Outcome, RequestId, RequestRecord, ResumeKey, Settlement,
@@ -50,6 +53,8 @@ pub struct EmbeddedSettings {
     pub keys: Arc<Keyring>,
     /// How many commits of each table are kept at least; older ones go in blocks.
     pub history: u64,
+    /// How long request records are kept, ms.
+    pub requests_kept: Millis,
     /// Memory for pages of the file, in bytes.
     pub cache: usize,
     /// Read the whole file when it is opened, and refuse it if a byte has changed.
@@ -66,6 +71,7 @@ impl EmbeddedSettings {
             path: path.into(),
             keys,
             history: 4096,
+            requests_kept: REQUEST_RETENTION,
             cache: 256 << 20,
             verify: true,
             clock: Arc::new(SystemClock::default()),
@@ -93,11 +99,11 @@ impl EmbeddedStore {
     }
 
     fn start(database: Database, settings: EmbeddedSettings) -> Result<EmbeddedStore, OpenError> {
-        let EmbeddedSettings { path, keys, history, clock, .. } = settings;
+        let EmbeddedSettings { path, keys, history, requests_kept, clock, .. } = settings;
         let codec = Codec::new(keys);
         let format = opening::prepare(&database, &path, &codec, clock.now())?;
         codec.begin_with(format);
-        let reader = Arc::new(Reader { database, codec, recent: Recent::default() });
+        let reader = Arc::new(Reader { database, codec, recent: Recent::default(), requests_kept });
         let health = Health::default();
         let writer = Writer::start(Arc::clone(&reader), Arc::clone(&clock), history.max(1), health.clone())
             .map_err(|source| OpenError::File { path, source })?;
@@ -131,7 +137,7 @@ impl EmbeddedStore {
             events,
             request,
             settlements,
-            accounts: _,
+            accounts,
             due,
             not_before,
             stamped,
@@ -148,6 +154,7 @@ impl EmbeddedStore {
             entry: codec.write_entry(&key, expected, token, at, table.hands, &events)?,
             request: request.transpose()?,
             settlements: settlements.collect::<Result<_, _>>()?,
+            accounts,
             due,
             not_before,
             stamped,
@@ -178,8 +185,6 @@ fn players(body: &SettlementBody) -> Vec<String> {
         SettlementBody::Reversal { .. } => Vec::new(),
     }
 }
-
-impl Books for EmbeddedStore {}
 
 #[async_trait]
 impl Store for EmbeddedStore {

@@ -10,9 +10,9 @@ use thiserror::Error;
 
 use super::fault::Fault;
 use super::schema::{
-    CHECKPOINTS, DUE, EVENTS, HAND_SETTLEMENTS, KEY_CHECKS, LAYOUT, META, META_FORMAT, META_HEARTBEAT,
-    META_LAYOUT, OUTAGES, PLAYER_SETTLEMENTS, REQUEST_AGES, REQUESTS, SETTLEMENT_IDS, SETTLEMENTS,
-    TABLE_SETTLEMENTS, TABLES,
+    ACCOUNTS, CHECKPOINTS, CURSORS, DUE, EVENTS, HAND_SETTLEMENTS, KEY_CHECKS, LAYOUT, META, META_FORMAT,
+    META_HEARTBEAT, META_LAYOUT, OUTAGES, PLAYER_SETTLEMENTS, REQUEST_AGES, REQUESTS, RETIRED,
+    SETTLEMENT_IDS, SETTLEMENTS, TABLE_SETTLEMENTS, TABLES,
 };
 use crate::store::codec::{Codec, FIRST_FORMAT};
 use crate::store::keyring::{Keyring, sync_folder};
@@ -274,6 +274,9 @@ fn make_tables(transaction: &WriteTransaction) -> Result<(), Fault> {
     transaction.open_table(TABLE_SETTLEMENTS)?;
     transaction.open_table(HAND_SETTLEMENTS)?;
     transaction.open_table(PLAYER_SETTLEMENTS)?;
+    transaction.open_table(RETIRED)?;
+    transaction.open_table(CURSORS)?;
+    transaction.open_table(ACCOUNTS)?;
     Ok(())
 }
 

@@ -5,7 +5,6 @@ use std::sync::Arc;
 use redb::{Database, ReadTransaction, ReadableDatabase, ReadableTable};
 use rules::{Millis, Table};
 use tables::settlement::LOOKED_AT;
-use tables::store::REQUEST_RETENTION;
 use tables::{
     Entry, History, OperatorId, Outage, RequestId, RequestRecord, Settlement, SettlementFilter,
     SettlementPage, SettlementPosition, Stored, TableId, TableKey,
@@ -25,9 +24,16 @@ pub(super) struct Reader {
     pub database: Database,
     pub codec: Codec,
     pub recent: Recent,
+    /// How long request records are kept.
+    pub requests_kept: Millis,
 }
 
 impl Reader {
+    /// Whether a request that was recorded then is no longer kept.
+    pub fn is_over(&self, recorded: Millis, now: Millis) -> bool {
+        now - recorded > self.requests_kept
+    }
+
     fn begin(&self) -> Result<ReadTransaction, Fault> {
         Ok(self.database.begin_read()?)
     }
@@ -91,7 +97,7 @@ impl Reader {
             return Ok(None);
         };
         let (recorded, bytes) = found.value();
-        if is_over(Millis(recorded), now) {
+        if self.is_over(Millis(recorded), now) {
             return Ok(None);
         }
         Ok(Some(self.codec.read_request(operator, id, bytes)?))
@@ -193,16 +199,22 @@ impl Reader {
             Some(position) => position.0.checked_add(1),
         };
         let mut page = SettlementPage::default();
-        let Some(first) = first else {
+        let Some(mut first) = first else {
             return Ok(page);
         };
         let transaction = self.begin()?;
+        if let Some(earliest) = filter.earliest() {
+            first = self.first_from(&transaction, operator, earliest)?.max(first);
+        }
         for (position, looked_at) in positions(&transaction, operator, filter, first)?.zip(1..) {
             if page.records.len() >= limit {
                 break;
             }
             let position = position?;
             let settlement = self.settlement_at(&transaction, operator, position)?;
+            if filter.latest().is_some_and(|latest| settlement.at > latest) {
+                break;
+            }
             if filter.matches(&settlement) {
                 page.records.push((SettlementPosition(position), settlement));
             }
@@ -212,6 +224,31 @@ impl Reader {
             }
         }
         Ok(page)
+    }
+
+    /// A position before which all records were made before then. Positions have no gaps, so that it is found by halves.
+    fn first_from(
+        &self,
+        transaction: &ReadTransaction,
+        operator: &OperatorId,
+        earliest: Millis,
+    ) -> Result<u64, Fault> {
+        let name = operator.as_str();
+        let settlements = transaction.open_table(SETTLEMENTS)?;
+        let mut all = settlements.range((name, 0)..=(name, u64::MAX))?;
+        let Some(mut from) = all.next().transpose()?.map(|(at, _)| at.value().1) else {
+            return Ok(0);
+        };
+        let mut to = all.next_back().transpose()?.map_or(from, |(at, _)| at.value().1) + 1;
+        while from < to {
+            let middle = from + (to - from) / 2;
+            if self.settlement_at(transaction, operator, middle)?.at < earliest {
+                from = middle + 1;
+            } else {
+                to = middle;
+            }
+        }
+        Ok(from)
     }
 
     pub fn outages(&self) -> Result<Vec<Outage>, Fault> {
@@ -259,9 +296,4 @@ fn positions(
             Box::new(range.map(|entry| Ok(entry?.0.value().1)))
         }
     })
-}
-
-/// Whether a request that was recorded then is no longer kept.
-pub(super) fn is_over(recorded: Millis, now: Millis) -> bool {
-    now - recorded > REQUEST_RETENTION
 }

@@ -2,8 +2,8 @@
 //! operator never reaches into another's.
 
 use redb::TableDefinition;
-use rules::Millis;
-use tables::{TableKey, Token};
+use rules::{Millis, PlayerId};
+use tables::{OperatorId, TableKey, Tally, Token};
 
 /// How the file is laid out; a file with a later number is refused.
 pub(super) const LAYOUT: u64 = 1;
@@ -51,6 +51,15 @@ pub(super) const HAND_SETTLEMENTS: Definition<(&'static str, u128, u64, u64), ()
 /// By operator, player and position.
 pub(super) const PLAYER_SETTLEMENTS: Definition<(&'static str, &'static str, u64), ()> =
     Definition::new("player_settlements");
+/// By operator: the position of the last settlement that was removed for its age, and when what it told happened.
+pub(super) const RETIRED: Definition<&'static str, (u64, u64)> = Definition::new("retired");
+/// By operator and reader: how often the cursor was taken, and the last position acknowledged.
+pub(super) const CURSORS: Definition<(&'static str, &'static str), (u64, Option<u64>)> =
+    Definition::new("cursors");
+/// The key of an account.
+pub(super) type AccountKey<'a> = (&'a str, &'a str, [u8; 3]);
+/// By operator, player and currency: a [`Tally::row`].
+pub(super) const ACCOUNTS: Definition<AccountKey<'static>, [u64; Tally::SUMS]> = Definition::new("accounts");
 /// The times when the service was away: from, to.
 pub(super) const OUTAGES: Definition<u64, u64> = Definition::new("outages");
 
@@ -88,6 +97,15 @@ fn number(head: &[u8; HEAD_LEN], at: usize) -> u64 {
     let mut bytes = [0; 8];
     bytes.copy_from_slice(&head[at..at + 8]);
     u64::from_be_bytes(bytes)
+}
+
+/// The key of an account in [`ACCOUNTS`].
+pub(super) fn account_key<'a>(
+    operator: &'a OperatorId,
+    player: &'a PlayerId,
+    currency: [u8; 3],
+) -> AccountKey<'a> {
+    (operator.as_str(), player.as_str(), currency)
 }
 
 /// The key of a table in [`TABLES`].

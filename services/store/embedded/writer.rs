@@ -23,12 +23,21 @@ const BATCH: usize = 256;
 pub(super) enum Job {
     Commit(Box<Prepared>, oneshot::Sender<Result<Outcome, StoreError>>),
     Heartbeat(Millis, oneshot::Sender<Result<(), StoreError>>),
+    Other(Deed),
 }
+
+/// Something else that is written, in the batch that it gets. Fails only if the file does.
+type Deed = Box<dyn FnOnce(&Batch<'_>) -> Result<Told, Fault> + Send>;
+/// Tells whoever waits for it how its batch ended.
+type Told = Box<dyn FnOnce(Result<(), StoreError>) + Send>;
 
 /// A job that has been written, but is not yet durable.
 enum Written {
     Commit(Box<Prepared>, Result<Outcome, StoreError>, oneshot::Sender<Result<Outcome, StoreError>>),
     Heartbeat(oneshot::Sender<Result<(), StoreError>>),
+    Other(Told),
+    /// Whoever waits for it learns from the dropped channel that it failed.
+    Dropped,
 }
 
 /// What the file failed with, once it has. After that nothing it shows can be trusted: what failed to be written may
@@ -77,6 +86,32 @@ impl Writer {
         let closed = || StoreError::Unavailable("the writer of the store has stopped".to_owned());
         let queue = self.queue.as_ref().ok_or_else(closed)?;
         queue.send(job).await.map_err(|_| closed())
+    }
+
+    /// Writes something and gives what that came to once it is durable. What fails with a record must not have written
+    /// anything that is only half of something.
+    ///
+    /// # Errors
+    /// [`StoreError`]: it may have been done all the same.
+    pub async fn write<T: Send + 'static>(
+        &self,
+        write: impl FnOnce(&Batch<'_>) -> Result<T, Fault> + Send + 'static,
+    ) -> Result<T, StoreError> {
+        let (reply, answer) = oneshot::channel();
+        let deed = move |batch: &Batch<'_>| -> Result<Told, Fault> {
+            let written = match write(batch) {
+                Ok(value) => Ok(value),
+                Err(Fault::Record(error)) => Err(error),
+                Err(fault) => return Err(fault),
+            };
+            Ok(Box::new(move |ended: Result<(), StoreError>| {
+                // Whoever has gone away finds out by reading.
+                let _ = reply.send(ended.and(written));
+            }))
+        };
+        self.give(Job::Other(Box::new(deed))).await?;
+        let stopped = |_| StoreError::Unavailable("the store file failed, or its writer stopped".to_owned());
+        answer.await.map_err(stopped)?
     }
 }
 
@@ -171,6 +206,8 @@ impl Desk {
             Written::Heartbeat(reply) => {
                 let _ = reply.send(Ok(()));
             }
+            Written::Other(told) => told(Ok(())),
+            Written::Dropped => {}
             Written::Commit(commit, outcome, reply) => {
                 if let Ok(Outcome::Committed { .. }) = &outcome {
                     self.reader.recent.put(&commit.key, commit.stored);
@@ -189,6 +226,13 @@ impl Job {
                 Ok(()) => Ok(Written::Heartbeat(reply)),
                 Err(fault) => Err((Written::Heartbeat(reply), fault)),
             },
+            Job::Other(deed) => {
+                batch.dirty = true;
+                match deed(batch) {
+                    Ok(told) => Ok(Written::Other(told)),
+                    Err(fault) => Err((Written::Dropped, fault)),
+                }
+            }
             Job::Commit(commit, reply) => match batch.commit(&commit) {
                 Ok(outcome) => Ok(Written::Commit(commit, Ok(outcome), reply)),
                 Err(Fault::Record(error)) => Ok(Written::Commit(commit, Err(error), reply)),
@@ -205,6 +249,7 @@ impl Job {
             Job::Heartbeat(_, reply) => {
                 let _ = reply.send(Err(error.clone()));
             }
+            Job::Other(_) => {}
         }
     }
 }
@@ -218,6 +263,7 @@ impl Written {
                 Written::Commit(commit, Err(nothing), reply)
             }
             Job::Heartbeat(_, reply) => Written::Heartbeat(reply),
+            Job::Other(_) => Written::Dropped,
         }
     }
 
@@ -229,6 +275,9 @@ impl Written {
             Written::Heartbeat(reply) => {
                 let _ = reply.send(Err(StoreError::Unavailable(why.to_owned())));
             }
+            Written::Other(told) if maybe_done => told(Err(StoreError::Unknown(why.to_owned()))),
+            Written::Other(told) => told(Err(StoreError::Unavailable(why.to_owned()))),
+            Written::Dropped => {}
         }
     }
 }

@@ -4,10 +4,12 @@ use std::sync::Arc;
 
 use ::redis::Cmd;
 use rules::Millis;
-use tables::store::{AHEAD, REQUEST_RETENTION, severed};
+use tables::books::overflows;
+use tables::store::{AHEAD, severed};
 use tables::{Commit, Outcome, StoreError, Stored, TableKey};
 
 use super::RedisStore;
+use super::accounts::increments;
 use super::fault::Fault;
 use super::fences::fence;
 use super::keys::{Place, Shard};
@@ -51,8 +53,9 @@ impl RedisStore {
             channel: if self.waits() { String::new() } else { place.channel() },
             keeps_state: commit.token.version.is_multiple_of(self.state_every()),
             request: request.transpose()?,
-            request_kept: REQUEST_RETENTION.0,
+            request_kept: self.config.requests_kept.0,
             settlements: settlements.collect::<Result<_, CodecError>>()?,
+            accounts: increments(&commit.key.operator, &commit.accounts)?,
         };
         self.listener.own(commit.token);
         let outcome = self.send(commit, place.shard, arguments.command()).await;
@@ -113,6 +116,7 @@ impl RedisStore {
                 let lost = commit.expected.is_some_and(|expected| severed(expected, &current, kept));
                 Ok(if lost { Outcome::Severed(current) } else { Outcome::Conflict(Some(current)) })
             }
+            Verdict::Full => Err(overflows(&commit.key.operator)),
             Verdict::TooEarly if is_ahead(commit, &answer) => Ok(Outcome::Ahead { now }),
             Verdict::TooEarly => Ok(Outcome::TooEarly { now }),
             Verdict::TooLate => {
@@ -170,6 +174,10 @@ fn keys(place: &Place<'_>, commit: &Commit) -> Vec<String> {
     if opening || !commit.settlements.is_empty() {
         keys.push(place.shard.outbox(operator));
         keys.push(place.shard.outbox_index(operator));
+    }
+    if opening || !commit.accounts.is_empty() {
+        keys.push(place.shard.accounts(operator));
+        keys.push(place.shard.account_names(operator));
     }
     if opening {
         keys.push(place.shard.tables(operator));

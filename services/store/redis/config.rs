@@ -4,6 +4,8 @@ use std::fmt;
 use std::path::PathBuf;
 use std::time::Duration;
 
+use rules::Millis;
+use tables::store::REQUEST_RETENTION;
 use thiserror::Error;
 
 use super::keys::MOST_SHARDS;
@@ -138,6 +140,8 @@ pub struct RedisConfig {
     pub shards: u16,
     /// At least so many commits of each table are kept for watchers who come back.
     pub history: usize,
+    /// How long request records are kept, ms.
+    pub requests_kept: Millis,
     /// When a commit counts as done.
     pub durability: Durability,
     /// Starts although what is stored can be lost: for development.
@@ -166,6 +170,7 @@ impl RedisConfig {
             tls: None,
             shards: SHARDS,
             history: HISTORY,
+            requests_kept: REQUEST_RETENTION,
             durability: Durability::Memory,
             accept_loss: false,
             response_time: Duration::from_millis(500),

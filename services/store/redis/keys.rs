@@ -13,6 +13,11 @@ pub(super) const SLOTS: u16 = 16_384;
 /// The key of what belongs to the whole installation.
 pub(super) const INSTALLATION: &str = "{fulcrum}:installation";
 
+/// How far an operator's readers of settlements have come: a hash.
+pub(super) fn cursors(operator: &OperatorId) -> String {
+    format!("{{fulcrum}}:cursors:{operator}")
+}
+
 /// One of the installation's shards.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 pub(super) struct Shard(pub u16);
@@ -67,7 +72,17 @@ impl Shard {
         format!("{}:ob:{operator}", self.tag())
     }
 
-    /// Where in the outbox the settlement of an id is: a hash.
+    /// What players' money came to at an operator's tables in this shard: a hash of sums.
+    pub(super) fn accounts(self, operator: &OperatorId) -> String {
+        format!("{}:ac:{operator}", self.tag())
+    }
+
+    /// The names of the accounts that have sums there, in their order.
+    pub(super) fn account_names(self, operator: &OperatorId) -> String {
+        format!("{}:an:{operator}", self.tag())
+    }
+
+    /// Where in the outbox the settlement of an id is: a hash. Under no id, the last place that was retired.
     pub(super) fn outbox_index(self, operator: &OperatorId) -> String {
         format!("{}:si:{operator}", self.tag())
     }
@@ -168,6 +183,8 @@ mod tests {
             shard.tables(&key.operator),
             shard.outbox(&key.operator),
             shard.outbox_index(&key.operator),
+            shard.accounts(&key.operator),
+            shard.account_names(&key.operator),
         ];
         for name in [place.state(), place.events(), place.channel(), request].iter().chain(&of_shard) {
             assert!(name.starts_with(&tag), "{name}");

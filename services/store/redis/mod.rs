@@ -4,9 +4,12 @@
 //! writer of tables. What the script cannot say, because its answer was lost, is found out by whoever asked for the
 //! commit: sent again, it recognises itself by its token.
 
+mod accounts;
+mod books;
 mod checks;
 mod commits;
 mod config;
+mod cursors;
 mod durable;
 mod fault;
 mod fences;
@@ -19,6 +22,7 @@ mod living;
 mod node;
 mod probe;
 mod reads;
+mod retire;
 mod route;
 mod script;
 mod settlements;
@@ -165,8 +169,6 @@ fn read_time(value: &Value) -> Option<u64> {
     let number = |value| topology::text(value)?.parse::<u64>().ok();
     Some(number(seconds)? * 1_000_000 + number(micros)?)
 }
-
-impl Books for RedisStore {}
 
 #[async_trait]
 impl Store for RedisStore {

@@ -33,7 +33,7 @@ impl RedisStore {
         let server = node.endpoint.to_string();
         let name = format!("{PROBE}/{}", Uuid::new_v4());
         let key = |what: &str| format!("{{s{:03}}}:{what}:{name}", shard.0);
-        let keys: Vec<String> = ["s", "e", "tm", "ob", "si", "ix", "rq"].map(key).to_vec();
+        let keys: Vec<String> = ["s", "e", "tm", "ob", "si", "ac", "an", "ix", "rq"].map(key).to_vec();
         let arguments = Arguments {
             keys: keys.clone(),
             expected: None,
@@ -50,6 +50,7 @@ impl RedisStore {
             request: Some(b"probe".to_vec()),
             request_kept: 1000,
             settlements: vec![(Uuid::nil(), b"probe".to_vec())],
+            accounts: vec![(b"probe".to_vec(), "probe", 1)],
         };
         let refused = |fault: Fault| StartError::of(&server, fault);
         let load: Vec<Cmd> = script::loading().to_vec();

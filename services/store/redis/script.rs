@@ -45,7 +45,11 @@ pub(super) struct Arguments<'a> {
     pub(super) request: Option<Vec<u8>>,
     pub(super) request_kept: u64,
     pub(super) settlements: Vec<(Uuid, Vec<u8>)>,
+    pub(super) accounts: Vec<Increment>,
 }
+
+/// What is added to one sum of an account: its name, the sum's, and how much.
+pub(super) type Increment = (Vec<u8>, &'static str, u64);
 
 impl Arguments<'_> {
     /// The call of the script, by its hash.
@@ -70,9 +74,13 @@ impl Arguments<'_> {
             .arg(&self.channel)
             .arg(if self.keeps_state { "1" } else { "" })
             .arg(self.request.as_deref().unwrap_or_default())
-            .arg(self.request_kept);
+            .arg(self.request_kept)
+            .arg(self.settlements.len());
         for (id, record) in &self.settlements {
             command.arg(&id.as_bytes()[..]).arg(&record[..]);
+        }
+        for (name, sum, more) in &self.accounts {
+            command.arg(&name[..]).arg(*sum).arg(*more);
         }
         command
     }
@@ -95,6 +103,8 @@ pub(super) enum Verdict {
     Before(Vec<u8>),
     /// This commit itself was done before.
     DoneBefore,
+    /// An account would be too large.
+    Full,
 }
 
 impl Answer {
@@ -112,6 +122,7 @@ impl Answer {
             (3, _) => Verdict::TooLate,
             (4, Some(record)) => Verdict::Before(record),
             (5, _) => Verdict::DoneBefore,
+            (6, _) => Verdict::Full,
             _ => return Err(wrong()),
         };
         Ok(Answer { now: u64::try_from(now).map_err(|_| wrong())?, verdict })
@@ -201,6 +212,13 @@ mod tests {
         assert!(answer(vec![Value::Int(9), Value::Int(5)]).is_err());
         assert!(Answer::read(Some(Value::Okay)).is_err());
         assert!(Answer::read(None).is_err());
+    }
+
+    #[test]
+    fn the_script_counts_as_far_as_the_other_stores() {
+        assert_eq!(tables::books::ACCOUNT_LIMIT, 9 * 10_u64.pow(18));
+        assert!(COMMIT.contains("> 9e18 then return {6"));
+        assert!(i64::try_from(tables::books::ACCOUNT_LIMIT).is_ok(), "Redis counts so far");
     }
 
     #[test]

@@ -6,8 +6,10 @@
 //! rests on clocks that are not set back, also not by a fail-over; within one table the order is right whatever they do.
 
 use std::collections::VecDeque;
+use std::ops::Range;
 
 use ::redis::{Value, cmd};
+use rules::Millis;
 use tables::settlement::LOOKED_AT;
 use tables::{
     OperatorId, Settlement, SettlementFilter, SettlementPage, SettlementPosition, StoreError, TableKey,
@@ -71,20 +73,17 @@ impl RedisStore {
             None => self.all_shards(),
         };
         let horizon = self.durable_until().await?;
-        let mut sources: Vec<Source> = shards.into_iter().map(|shard| Source::after(shard, after)).collect();
-        let chunk = (limit.saturating_mul(2) / sources.len().max(1)).clamp(LEAST, 512);
+        let until = filter.latest().map_or(horizon, |latest| horizon.min(micros(latest).saturating_add(1)));
+        let from = filter.earliest().map_or(0, micros);
+        let mut merge = Merge::new(shards, after, from..until, limit);
         let mut page = SettlementPage::default();
         for looked_at in 1.. {
             if page.records.len() >= limit {
                 break;
             }
-            self.fill(operator, &mut sources, chunk).await?;
-            let Some((position, settlement)) = next(&mut sources) else {
+            let Some((position, settlement)) = self.next(operator, &mut merge).await? else {
                 break;
             };
-            if position.0 >> SHARD_BITS >= horizon {
-                break;
-            }
             if filter.matches(&settlement) {
                 page.records.push((position, settlement));
             }
@@ -96,21 +95,27 @@ impl RedisStore {
         Ok(page)
     }
 
-    /// Reads on in every outbox of which nothing is left and that may have more.
-    async fn fill(
+    /// The next record of all outboxes.
+    pub(super) async fn next(
         &self,
         operator: &OperatorId,
-        sources: &mut [Source],
-        chunk: usize,
-    ) -> Result<(), StoreError> {
+        merge: &mut Merge,
+    ) -> Result<Option<(SettlementPosition, Settlement)>, StoreError> {
+        self.fill(operator, merge).await?;
+        Ok(merge.least())
+    }
+
+    /// Reads on in every outbox of which nothing is left and that may have more.
+    async fn fill(&self, operator: &OperatorId, merge: &mut Merge) -> Result<(), StoreError> {
+        let (chunk, last) = (merge.chunk, merge.last.as_str());
         let mut empty: Vec<&mut Source> =
-            sources.iter_mut().filter(|source| source.more && source.read.is_empty()).collect();
+            merge.sources.iter_mut().filter(|source| source.more && source.read.is_empty()).collect();
         if empty.is_empty() {
             return Ok(());
         }
         let call = |source: &&mut Source| {
             let from = format!("{}-0", source.from);
-            (source.shard, vec![range(&source.shard.outbox(operator), &from, "+", chunk)])
+            (source.shard, vec![range(&source.shard.outbox(operator), &from, last, chunk)])
         };
         let calls = empty.iter().map(call).collect();
         let answers = self.router.each(calls).await.map_err(Fault::unavailable)?;
@@ -125,7 +130,7 @@ impl RedisStore {
         Ok(())
     }
 
-    fn read_records(
+    pub(super) fn read_records(
         &self,
         operator: &OperatorId,
         shard: Shard,
@@ -138,27 +143,70 @@ impl RedisStore {
             let number: u64 =
                 id.split_once('-').and_then(|(number, _)| number.parse().ok()).ok_or_else(wrong)?;
             let (_, record) = fields.into_iter().next().ok_or_else(wrong)?;
-            let position = SettlementPosition(number << SHARD_BITS | u64::from(shard.0));
-            Ok((position, self.codec.read_settlement(operator, &record)?))
+            Ok((position(shard, number), self.codec.read_settlement(operator, &record)?))
         };
         entries.into_iter().map(read).collect()
     }
 }
 
-impl Source {
-    fn after(shard: Shard, position: Option<SettlementPosition>) -> Source {
-        let from = position.map_or(0, |SettlementPosition(position)| {
-            let (number, passed) = (position >> SHARD_BITS, position & ((1 << SHARD_BITS) - 1));
-            // Of one number, the shards up to this one are passed.
-            if u64::from(shard.0) <= passed { number + 1 } else { number }
-        });
-        Source { shard, from, read: VecDeque::new(), more: true }
+/// The outboxes of several shards, read as one.
+pub(super) struct Merge {
+    sources: Vec<Source>,
+    /// So many records are asked of a shard at a time.
+    chunk: usize,
+    /// The last number that is wanted.
+    last: String,
+}
+
+impl Merge {
+    /// What comes after the position and has a number of this range.
+    pub(super) fn new(
+        shards: Vec<Shard>,
+        after: Option<SettlementPosition>,
+        numbers: Range<u64>,
+        limit: usize,
+    ) -> Merge {
+        let chunk = (limit.saturating_mul(2) / shards.len().max(1)).clamp(LEAST, 512);
+        let more = !numbers.is_empty();
+        let source = |shard| Source {
+            shard,
+            from: first_after(shard, after).max(numbers.start),
+            read: VecDeque::new(),
+            more,
+        };
+        let last = numbers.end.saturating_sub(1).to_string();
+        Merge { sources: shards.into_iter().map(source).collect(), chunk, last }
+    }
+
+    /// The least of what was read. Every outbox that may have more has something read, so nothing less can follow.
+    fn least(&mut self) -> Option<(SettlementPosition, Settlement)> {
+        let first = |source: &&mut Source| source.read.front().map(|(position, _)| *position);
+        let least = self.sources.iter_mut().filter(|source| !source.read.is_empty()).min_by_key(first)?;
+        least.read.pop_front()
     }
 }
 
-/// The least of what was read. Every outbox that may have more has something read, so nothing less can follow.
-fn next(sources: &mut [Source]) -> Option<(SettlementPosition, Settlement)> {
-    let first = |source: &&mut Source| source.read.front().map(|(position, _)| *position);
-    let least = sources.iter_mut().filter(|source| !source.read.is_empty()).min_by_key(first)?;
-    least.read.pop_front()
+/// The first number of a shard that comes after the position.
+pub(super) fn first_after(shard: Shard, position: Option<SettlementPosition>) -> u64 {
+    position.map_or(0, |SettlementPosition(position)| {
+        let (number, passed) = (position >> SHARD_BITS, position & ((1 << SHARD_BITS) - 1));
+        // Of one number, the shards up to this one are passed.
+        if u64::from(shard.0) <= passed { number + 1 } else { number }
+    })
+}
+
+/// The position of a number of a shard.
+pub(super) fn position(shard: Shard, number: u64) -> SettlementPosition {
+    SettlementPosition(number << SHARD_BITS | u64::from(shard.0))
+}
+
+/// The shard and the number of a position.
+pub(super) fn number(SettlementPosition(position): SettlementPosition) -> (Shard, u64) {
+    let shard = u16::try_from(position & ((1 << SHARD_BITS) - 1)).unwrap_or_default();
+    (Shard(shard), position >> SHARD_BITS)
+}
+
+/// The number that a record of that moment would have.
+pub(super) fn micros(at: Millis) -> u64 {
+    at.0.saturating_mul(1000)
 }

@@ -119,20 +119,14 @@ pub trait Books: Send + Sync {
     ///
     /// # Errors
     /// [`StoreError`]
-    async fn cursors(&self, operator: &OperatorId) -> Result<Vec<(String, Cursor)>, StoreError> {
-        let _ = operator;
-        Err(not_yet())
-    }
+    async fn cursors(&self, operator: &OperatorId) -> Result<Vec<(String, Cursor)>, StoreError>;
 
     /// Makes a reader's cursor, or takes it over from whoever had it: its generation grows by one. `None` if there is
     /// none of that name and the operator has [`CONSUMERS`] already.
     ///
     /// # Errors
     /// [`StoreError`]: it may have been taken all the same.
-    async fn take_cursor(&self, operator: &OperatorId, consumer: &str) -> Result<Option<Cursor>, StoreError> {
-        let _ = (operator, consumer);
-        Err(not_yet())
-    }
+    async fn take_cursor(&self, operator: &OperatorId, consumer: &str) -> Result<Option<Cursor>, StoreError>;
 
     /// Moves a cursor to this position, unless it is farther already: it is durable when this returns. Whether there
     /// is such a record is for the caller to know. `None` if there is no such cursor.
@@ -144,19 +138,13 @@ pub trait Books: Send + Sync {
         operator: &OperatorId,
         consumer: &str,
         position: SettlementPosition,
-    ) -> Result<Option<Cursor>, StoreError> {
-        let _ = (operator, consumer, position);
-        Err(not_yet())
-    }
+    ) -> Result<Option<Cursor>, StoreError>;
 
     /// Drops a cursor; false if there was none.
     ///
     /// # Errors
     /// [`StoreError`]: it may have been dropped all the same.
-    async fn forget_cursor(&self, operator: &OperatorId, consumer: &str) -> Result<bool, StoreError> {
-        let _ = (operator, consumer);
-        Err(not_yet())
-    }
+    async fn forget_cursor(&self, operator: &OperatorId, consumer: &str) -> Result<bool, StoreError>;
 
     /// What lies behind this position. Cheap, however much it is.
     ///
@@ -166,28 +154,20 @@ pub trait Books: Send + Sync {
         &self,
         operator: &OperatorId,
         after: Option<SettlementPosition>,
-    ) -> Result<Backlog, StoreError> {
-        let _ = (operator, after);
-        Err(not_yet())
-    }
+    ) -> Result<Backlog, StoreError>;
 
-    /// Removes up to `limit` settlement records of what happened before then, the oldest first, and says how many.
+    /// Removes up to `limit` settlement records of what happened before then, the oldest first, and says how many. A store
+    /// may go by the moments of their commits instead, which are not far from it ([`crate::settlement::DRIFT`]).
     ///
     /// # Errors
     /// [`StoreError`]: some may have been removed all the same.
-    async fn retire(&self, operator: &OperatorId, before: Millis, limit: usize) -> Result<usize, StoreError> {
-        let _ = (operator, before, limit);
-        Err(not_yet())
-    }
+    async fn retire(&self, operator: &OperatorId, before: Millis, limit: usize) -> Result<usize, StoreError>;
 
     /// Up to where records may have been removed: who has not read so far may have missed some.
     ///
     /// # Errors
     /// [`StoreError`]
-    async fn retired_until(&self, operator: &OperatorId) -> Result<Option<SettlementPosition>, StoreError> {
-        let _ = operator;
-        Err(not_yet())
-    }
+    async fn retired_until(&self, operator: &OperatorId) -> Result<Option<SettlementPosition>, StoreError>;
 
     /// Up to `limit` accounts of the operator's players after this one, in the order of their names: what all commits
     /// added to them, each once.
@@ -199,24 +179,13 @@ pub trait Books: Send + Sync {
         operator: &OperatorId,
         after: Option<&AccountName>,
         limit: usize,
-    ) -> Result<Vec<Account>, StoreError> {
-        let _ = (operator, after, limit);
-        Err(not_yet())
-    }
+    ) -> Result<Vec<Account>, StoreError>;
 
     /// A player's accounts, one a currency, in the order of those.
     ///
     /// # Errors
     /// [`StoreError`]
-    async fn account(&self, operator: &OperatorId, player: &PlayerId) -> Result<Vec<Account>, StoreError> {
-        let _ = (operator, player);
-        Err(not_yet())
-    }
-}
-
-/// Of a store that does not keep it yet.
-fn not_yet() -> StoreError {
-    StoreError::Unavailable("this store does not keep it yet".to_owned())
+    async fn account(&self, operator: &OperatorId, player: &PlayerId) -> Result<Vec<Account>, StoreError>;
 }
 
 /// Why a commit cannot be done that would take an account beyond [`ACCOUNT_LIMIT`].

@@ -5,7 +5,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex};
 
 use async_trait::async_trait;
-use rules::{Millis, Table};
+use rules::{Millis, PlayerId, Table};
 use tables::*;
 use uuid::Uuid;
 
@@ -31,6 +31,14 @@ enum Sin {
     ForgetsPages,
     ShowsHistoryLate,
     ReadsOtherCards,
+    ForgetsRefusals,
+    SharesCursors,
+    TurnsCursorsBack,
+    CountsNoBacklog,
+    RetiresTheYoung,
+    RetiresNothing,
+    DoublesAccounts,
+    ForgetsAccounts,
 }
 
 /// A store in memory with one sin.
@@ -74,9 +82,81 @@ impl Sinner {
             Sin::ForgetsDueTimes => commit.due = None,
             Sin::IgnoresTime => (commit.not_before, commit.stamped) = (None, Millis::ZERO),
             Sin::ForgetsSettlements => commit.settlements.clear(),
+            Sin::ForgetsRefusals => {
+                if let Some(request) = &mut commit.request {
+                    request.declined = false;
+                }
+            }
+            Sin::DoublesAccounts => commit.accounts.extend(commit.accounts.clone()),
+            Sin::ForgetsAccounts => commit.accounts.clear(),
             _ => {}
         }
         Ok(())
+    }
+}
+
+#[async_trait]
+impl Books for Sinner {
+    async fn cursors(&self, operator: &OperatorId) -> Result<Vec<(String, Cursor)>, StoreError> {
+        self.inner.cursors(&self.operator(operator)).await
+    }
+
+    async fn take_cursor(&self, operator: &OperatorId, consumer: &str) -> Result<Option<Cursor>, StoreError> {
+        let consumer = if self.sin == Sin::SharesCursors { "everybody" } else { consumer };
+        self.inner.take_cursor(&self.operator(operator), consumer).await
+    }
+
+    async fn acknowledge(
+        &self,
+        operator: &OperatorId,
+        consumer: &str,
+        position: SettlementPosition,
+    ) -> Result<Option<Cursor>, StoreError> {
+        if self.sin == Sin::TurnsCursorsBack && self.inner.forget_cursor(operator, consumer).await? {
+            self.inner.take_cursor(operator, consumer).await?;
+        }
+        self.inner.acknowledge(&self.operator(operator), consumer, position).await
+    }
+
+    async fn forget_cursor(&self, operator: &OperatorId, consumer: &str) -> Result<bool, StoreError> {
+        self.inner.forget_cursor(&self.operator(operator), consumer).await
+    }
+
+    async fn backlog(
+        &self,
+        operator: &OperatorId,
+        after: Option<SettlementPosition>,
+    ) -> Result<Backlog, StoreError> {
+        match self.sin {
+            Sin::CountsNoBacklog => Ok(Backlog::default()),
+            _ => self.inner.backlog(&self.operator(operator), after).await,
+        }
+    }
+
+    async fn retire(&self, operator: &OperatorId, before: Millis, limit: usize) -> Result<usize, StoreError> {
+        let before = match self.sin {
+            Sin::RetiresTheYoung => Millis(u64::MAX),
+            Sin::RetiresNothing => Millis::ZERO,
+            _ => before,
+        };
+        self.inner.retire(&self.operator(operator), before, limit).await
+    }
+
+    async fn retired_until(&self, operator: &OperatorId) -> Result<Option<SettlementPosition>, StoreError> {
+        self.inner.retired_until(&self.operator(operator)).await
+    }
+
+    async fn accounts(
+        &self,
+        operator: &OperatorId,
+        after: Option<&AccountName>,
+        limit: usize,
+    ) -> Result<Vec<Account>, StoreError> {
+        self.inner.accounts(&self.operator(operator), after, limit).await
+    }
+
+    async fn account(&self, operator: &OperatorId, player: &PlayerId) -> Result<Vec<Account>, StoreError> {
+        self.inner.account(&self.operator(operator), player).await
     }
 }
 
@@ -90,7 +170,7 @@ impl Store for Sinner {
     }
 
     fn books(&self) -> &dyn Books {
-        self.inner.books()
+        self
     }
 
     fn resume_keys(&self) -> &[ResumeKey] {
@@ -226,6 +306,17 @@ const SINS: &[(Sin, &str)] = &[
     (Sin::ForgetsPages, "pages_of_tables_are_stable"),
     (Sin::ShowsHistoryLate, "readers_see_whole_commits"),
     (Sin::ReadsOtherCards, "what_is_read_is_what_was_written"),
+    (Sin::ForgetsRefusals, "a_request_that_was_declined_stays_so"),
+    (Sin::IgnoresFilters, "settlements_are_found_by_kind_and_time"),
+    (Sin::SharesCursors, "a_cursor_is_taken_over"),
+    (Sin::SharesCursors, "an_operator_has_so_many_cursors"),
+    (Sin::TurnsCursorsBack, "an_acknowledgement_does_not_go_back"),
+    (Sin::CountsNoBacklog, "a_backlog_is_what_lies_behind"),
+    (Sin::RetiresTheYoung, "old_settlements_go_and_the_rest_stays"),
+    (Sin::RetiresNothing, "positions_go_on_after_all_records_went"),
+    (Sin::DoublesAccounts, "accounts_add_up_over_tables"),
+    (Sin::DoublesAccounts, "an_account_counts_a_commit_once"),
+    (Sin::ForgetsAccounts, "an_account_that_is_full_stops_its_commit"),
 ];
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
@@ -245,5 +336,5 @@ async fn a_clocks_law_finds_records_that_stay() {
     let clock = Arc::new(ManualClock::at(Millis(1)));
     // The store goes by another clock, so that no time passes for it.
     let store = Arc::new(MemoryStore::new(Arc::new(ManualClock::at(Millis(1)))));
-    assert!(laws::request_records_are_kept_14_days(store, &clock).await.is_err());
+    assert!(laws::request_records_are_kept(store, &clock, Millis::minutes(60)).await.is_err());
 }

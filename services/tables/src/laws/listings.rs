@@ -107,6 +107,46 @@ pub(super) async fn settlements_are_found_by_what_they_are_about(store: &Arc<dyn
     Ok(())
 }
 
+pub(super) async fn settlements_are_found_by_kind_and_time(store: &Arc<dyn Store>) -> Verdict {
+    let (me, now) = (operator(1)?, store.now().await.map_err(text)?);
+    for table in 1..=3 {
+        let key = key(1, table)?;
+        let mut stored = done(&**store, opening(&key, now)?).await?;
+        for commits in 0..6 {
+            stored = done(&**store, following(&key, &stored, now + Millis(100 * commits))?).await?;
+        }
+    }
+    let all = store.settlements(&me, &SettlementFilter::default(), None, 100).await.map_err(text)?.records;
+    let time = |ms: u64| Some(now + Millis(ms));
+    let kinds = |kinds: &[SettlementKind]| SettlementFilter { kinds: kinds.to_vec(), ..Default::default() };
+    let between = |from, to| SettlementFilter { from, to, ..Default::default() };
+    let day = Millis::minutes(24 * 60);
+    for (filter, count) in [
+        (kinds(&[SettlementKind::BuyIn]), 9),
+        (kinds(&[SettlementKind::CashOut, SettlementKind::Hand]), 9),
+        (kinds(&[SettlementKind::CashOut, SettlementKind::BuyIn]), 18),
+        (kinds(&[SettlementKind::Reversal]), 0),
+        (between(time(100), None), 15),
+        (between(None, time(100)), 3),
+        (between(time(100), time(300)), 6),
+        (between(time(101), time(200)), 0),
+        (between(Some(now - day), Some(now + day)), 18),
+        (between(None, Some(now - day)), 0),
+        (between(Some(now + day), None), 0),
+        (SettlementFilter { table: Some(key(1, 2)?.table), ..between(time(200), time(400)) }, 2),
+    ] {
+        let wanted: Vec<_> = all.iter().filter(|(_, s)| filter.matches(s)).cloned().collect();
+        ensure!(wanted.len() == count, "{filter:?} matches {} records, not {count}", wanted.len());
+        let page = store.settlements(&me, &filter, None, 100).await.map_err(text)?;
+        ensure!(page.records == wanted, "{filter:?} finds others than those it matches");
+        if let [.., before, last] = &wanted[..] {
+            let rest = store.settlements(&me, &filter, Some(before.0), 100).await.map_err(text)?;
+            ensure!(rest.records == [last.clone()], "{filter:?} does not go on after a record");
+        }
+    }
+    Ok(())
+}
+
 pub(super) async fn operators_are_strangers(store: &Arc<dyn Store>) -> Verdict {
     let (mine, now) = (key(1, 1)?, store.now().await.map_err(text)?);
     let before = table_at(&**store, &mine, 3).await?;

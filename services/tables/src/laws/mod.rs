@@ -2,13 +2,16 @@
 //!
 //! A test of a store is one line: `assert_eq!(laws::broken(|setting| async move { … }).await, [])`.
 
+mod accounts;
 mod calendar;
 mod commits;
+mod cursors;
 pub(crate) mod fixture;
 mod histories;
 mod listings;
 mod races;
 mod requests;
+mod retention;
 
 use std::fmt;
 use std::future::Future;
@@ -16,6 +19,7 @@ use std::pin::Pin;
 use std::sync::Arc;
 
 use fixture::Verdict;
+use rules::Millis;
 
 use crate::store::Store;
 use crate::time::ManualClock;
@@ -72,6 +76,7 @@ const LAWS: &[Law] = laws![
     PLENTY commits::a_commit_is_there_as_a_whole,
     PLENTY commits::what_is_read_is_what_was_written,
     PLENTY requests::a_repetition_gets_the_first_answer,
+    PLENTY requests::a_request_that_was_declined_stays_so,
     PLENTY requests::an_id_is_bound_to_its_payload,
     PLENTY requests::the_record_comes_before_the_token_and_the_token_before_the_time,
     PLENTY requests::an_id_belongs_to_its_operator,
@@ -88,7 +93,17 @@ const LAWS: &[Law] = laws![
     PLENTY listings::pages_of_tables_are_stable,
     PLENTY listings::pages_of_settlements_are_stable,
     PLENTY listings::settlements_are_found_by_what_they_are_about,
+    PLENTY listings::settlements_are_found_by_kind_and_time,
     PLENTY listings::operators_are_strangers,
+    PLENTY cursors::a_cursor_is_taken_over,
+    PLENTY cursors::an_acknowledgement_does_not_go_back,
+    PLENTY cursors::an_operator_has_so_many_cursors,
+    PLENTY cursors::a_backlog_is_what_lies_behind,
+    PLENTY retention::old_settlements_go_and_the_rest_stays,
+    PLENTY retention::positions_go_on_after_all_records_went,
+    PLENTY accounts::accounts_add_up_over_tables,
+    PLENTY accounts::an_account_counts_a_commit_once,
+    PLENTY accounts::an_account_that_is_full_stops_its_commit,
     PLENTY races::racing_writers_make_one_history,
     PLENTY races::readers_see_whole_commits,
 ];
@@ -127,15 +142,16 @@ where
     assert!(broken.is_empty(), "broken laws of the store: {broken:#?}");
 }
 
-/// The one law that needs to turn a clock: a store that goes by this clock keeps request records for 14 days and no
-/// longer.
+/// The one law that needs to turn a clock: a store that goes by this clock keeps request records so long, ms, and not
+/// for ever.
 ///
 /// # Errors
 /// How it is broken.
-pub async fn request_records_are_kept_14_days(
+pub async fn request_records_are_kept(
     store: Arc<dyn Store>,
     clock: &ManualClock,
+    kept: Millis,
 ) -> Result<(), BrokenLaw> {
-    let verdict = requests::records_are_kept_14_days(&store, clock).await;
-    verdict.map_err(|why| BrokenLaw { law: "request_records_are_kept_14_days", why })
+    let verdict = requests::records_are_kept(&store, clock, kept).await;
+    verdict.map_err(|why| BrokenLaw { law: "request_records_are_kept", why })
 }

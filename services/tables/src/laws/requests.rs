@@ -5,7 +5,7 @@ use std::sync::Arc;
 use rules::Millis;
 
 use super::fixture::{Verdict, done, ensure, following, key, opening, picture, record, table_at, text};
-use crate::store::{Outcome, REQUEST_RETENTION, Store};
+use crate::store::{Outcome, RequestRecord, Store};
 use crate::time::{Clock, ManualClock};
 
 pub(super) async fn a_repetition_gets_the_first_answer(store: &Arc<dyn Store>) -> Verdict {
@@ -27,6 +27,23 @@ pub(super) async fn a_repetition_gets_the_first_answer(store: &Arc<dyn Store>) -
     let kept = store.request(&key, &record(1, 1, b"", now).id).await.map_err(text)?;
     ensure!(kept.is_some_and(|r| r.answer == b"the first answer"), "a repetition changed the record");
     Ok(())
+}
+
+pub(super) async fn a_request_that_was_declined_stays_so(store: &Arc<dyn Store>) -> Verdict {
+    let (key, now) = (key(1, 1)?, store.now().await.map_err(text)?);
+    let before = table_at(&**store, &key, 2).await?;
+    let mut commit = following(&key, &before, now)?;
+    let declined = RequestRecord { declined: true, ..record(1, 1, b"the refusal", now) };
+    commit.request = Some(declined.clone());
+    let after = done(&**store, commit).await?;
+    let kept = store.request(&key, &declined.id).await.map_err(text)?;
+    ensure!(kept.as_ref() == Some(&declined), "the record is {kept:?}");
+    let mut again = following(&key, &after, now)?;
+    again.request = Some(record(1, 1, b"another answer", now));
+    match store.commit(again).await.map_err(text)? {
+        Outcome::Repeated { answer, declined: true } if answer == b"the refusal" => Ok(()),
+        other => Err(format!("what was declined is answered with {other:?}")),
+    }
 }
 
 pub(super) async fn an_id_is_bound_to_its_payload(store: &Arc<dyn Store>) -> Verdict {
@@ -86,19 +103,19 @@ pub(super) async fn an_id_belongs_to_its_operator(store: &Arc<dyn Store>) -> Ver
     Ok(())
 }
 
-pub(super) async fn records_are_kept_14_days(store: &Arc<dyn Store>, clock: &ManualClock) -> Verdict {
+pub(super) async fn records_are_kept(store: &Arc<dyn Store>, clock: &ManualClock, time: Millis) -> Verdict {
     let (key, start) = (key(1, 1)?, clock.now());
     let mut commit = opening(&key, start)?;
     let old = record(1, 1, b"answer", start);
     commit.request = Some(old.clone());
     let mut stored = done(&**store, commit).await?;
-    clock.advance(REQUEST_RETENTION);
+    clock.advance(time);
     let kept = store.request(&key, &old.id).await.map_err(text)?;
-    ensure!(kept.as_ref() == Some(&old), "after 14 days the record is {kept:?}");
+    ensure!(kept.as_ref() == Some(&old), "in its last moment the record is {kept:?}");
     let mut again = following(&key, &stored, clock.now())?;
     again.request = Some(old.clone());
     let outcome = store.commit(again).await.map_err(text)?;
-    ensure!(matches!(outcome, Outcome::Repeated { .. }), "after 14 days a repetition: {outcome:?}");
+    ensure!(matches!(outcome, Outcome::Repeated { .. }), "in its last moment a repetition: {outcome:?}");
     clock.advance(Millis::minutes(61));
     let mut young = following(&key, &stored, clock.now())?;
     young.request = Some(record(2, 1, b"young", clock.now()));
