@@ -1,5 +1,5 @@
 //! Compiles `proto/` without protoc: messages, clients and servers of every package found there, and the descriptor
-//! set of the public contract, which reflection serves.
+//! sets of the public contracts, which reflection serves.
 
 use std::error::Error;
 use std::path::{Path, PathBuf};
@@ -7,8 +7,10 @@ use std::{env, fs};
 
 /// The root of all imports.
 const ROOT: &str = "proto";
-/// What clients may see; stored records are compiled, but never described to anybody.
-const PUBLIC: &str = "proto/fulcrum/v1";
+/// What others may see: what we serve, and what a wallet serves. Stored records are compiled, but never described to
+/// anybody.
+const PUBLIC: [(&str, &str); 2] =
+    [("proto/fulcrum/v1", "fulcrum.v1.binpb"), ("proto/fulcrum/wallet/v1", "fulcrum.wallet.v1.binpb")];
 /// Messages that hold cards of one player only: their `Debug` is written by hand, in `services/pb.rs`.
 const PRIVATE: [&str; 5] = [
     ".fulcrum.v1.HandSeat",
@@ -28,10 +30,12 @@ fn main() -> Result<(), Box<dyn Error>> {
     println!("cargo:rerun-if-changed={ROOT}");
     let out = PathBuf::from(env::var("OUT_DIR")?);
 
-    let mut public = compiler()?;
-    public.open_files(proto_files(Path::new(PUBLIC))?)?;
-    // tonic's build step writes no descriptor set; protox's own encoding also keeps the comments.
-    fs::write(out.join("fulcrum.v1.binpb"), public.encode_file_descriptor_set())?;
+    for (folder, name) in PUBLIC {
+        let mut public = compiler()?;
+        public.open_files(proto_files(Path::new(folder))?)?;
+        // tonic's build step writes no descriptor set; protox's own encoding also keeps the comments.
+        fs::write(out.join(name), public.encode_file_descriptor_set())?;
+    }
 
     let mut all = compiler()?;
     all.open_files(proto_files(Path::new(ROOT))?)?;

@@ -23,6 +23,9 @@ pub mod wallet_v1 {
 /// The encoded `FileDescriptorSet` of `fulcrum.v1` with what it imports, comments included; for reflection.
 pub const DESCRIPTOR: &[u8] = include_bytes!(concat!(env!("OUT_DIR"), "/fulcrum.v1.binpb"));
 
+/// The encoded `FileDescriptorSet` of `fulcrum.wallet.v1`, comments included; for the reflection of a wallet.
+pub const WALLET_DESCRIPTOR: &[u8] = include_bytes!(concat!(env!("OUT_DIR"), "/fulcrum.wallet.v1.binpb"));
+
 /// A `Debug` that shows the named fields and hides the rest: one player's cards must not reach a log.
 macro_rules! redacted {
     ($($message:ident { $($field:ident),* })*) => {$(
