@@ -1,4 +1,4 @@
-//! The command line: `serve`, `demo`, `bot`, `load` and `store`.
+//! The command line: `serve`, `demo`, `bot`, `load`, `operator` and `store`.
 //!
 //! What is absent, on purpose: no command fixes a deck or shows a card to anybody who may not see it. Bots and tellers
 //! are clients like all others; they know what their stream tells them.
@@ -13,6 +13,7 @@ mod follow;
 mod load;
 mod money;
 mod node;
+mod operator;
 mod output;
 mod pace;
 mod page;
@@ -20,6 +21,7 @@ mod paint;
 mod player;
 mod room;
 mod serve;
+mod share;
 mod sight;
 mod signals;
 mod store;
@@ -60,6 +62,8 @@ enum Command {
     Bot(bot::BotArgs),
     /// Plays many tables at an installation, measures it, and checks that nothing was lost.
     Load(Box<load::LoadArgs>),
+    /// Runs an operator's backend: a wallet with accounts in a file.
+    Operator(Box<operator::OperatorArgs>),
     /// Looks into a store: shows a table, checks everything, raises the format of records.
     Store(store::StoreArgs),
 }
@@ -74,6 +78,8 @@ Examples:
       A bot that joins the only table of that server.
   fulcrum load --duration 20s
       Twenty tables of bots at that server, measured and checked.
+  fulcrum operator --player ada=100000
+      A wallet for that server to call, with an account in it.
   fulcrum store check --store fulcrum.redb
       Whether everything fits that a server left in its file.
 
@@ -112,6 +118,10 @@ async fn run(command: Command) -> Result<(), Failure> {
         Command::Load(args) => {
             quiet_log()?;
             load::run(*args).await
+        }
+        Command::Operator(args) => {
+            quiet_log()?;
+            operator::run(*args).await
         }
         Command::Store(args) => {
             quiet_log()?;

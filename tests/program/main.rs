@@ -15,6 +15,7 @@ mod events;
 #[allow(dead_code, reason = "the store's tests need more of it")]
 mod fixtures;
 mod load;
+mod operator;
 #[path = "../store/play.rs"]
 #[allow(dead_code, reason = "the store's tests need more of it")]
 mod play;

@@ -13,6 +13,8 @@ fn every_command_teaches_with_examples() {
         &["demo", "--help"],
         &["bot", "--help"],
         &["load", "--help"],
+        &["operator", "--help"],
+        &["operator", "books", "--help"],
         &["store", "--help"],
         &["store", "show", "--help"],
         &["store", "check", "--help"],

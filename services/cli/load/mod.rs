@@ -13,7 +13,6 @@ mod progress;
 mod report;
 mod room;
 mod run;
-mod share;
 mod stream;
 
 use std::path::PathBuf;
@@ -22,10 +21,10 @@ use std::time::Duration;
 use clap::Args;
 
 use self::games::Games;
-use self::share::Share;
 use super::failure::Failure;
 use super::output::Output;
 use super::paint::Paint;
+use super::share::Share;
 use super::signals::Stop;
 
 /// Plays many tables at an installation, measures it, and checks that nothing was lost.

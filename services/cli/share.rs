@@ -14,6 +14,9 @@ const WHOLE: u32 = 1_000_000;
 const DIGITS: usize = 4;
 
 impl Share {
+    /// Always.
+    pub const ALL: Share = Share(WHOLE);
+
     /// True in this share of the times.
     pub fn hits(self, rng: &mut Xoshiro256PlusPlus) -> bool {
         rng.random_range(0..WHOLE) < self.0
