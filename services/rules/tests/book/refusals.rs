@@ -49,10 +49,27 @@ const REFUSALS: &[(&str, &str, &str)] = &[
     ("NOTHING_TO_SHOW", "6.6", "texas nl 1/2\n seats 1:90 2:90\n deal\n 1 shows"),
     ("ALREADY_CREDITED", "8.4", "texas nl 1/2\n seats 1:90\n outage 0s..0s"),
     ("NOTHING_LOST", "10.2", "texas nl 1/2\n seats 1:90\n lose 9 0 0 · lose 9 0 0"),
+    ("OTHER_FUNDS", "9.2", "texas nl 1/2\n seats 1:90\n 1 draws 5"),
+    ("PAYMENT_UNKNOWN", "10.3", "texas nl 1/2\n p1 reserves 1 for 90 · payment 1 done to crediting"),
+    ("PAYMENT_NOT_PARKED", "10.3", "texas nl 1/2\n p1 reserves 1 for 90 · payment 1 retried by ann"),
+    (
+        "NOTHING_PROPOSED",
+        "10.3",
+        "texas nl 1/2\n p1 reserves 1 for 90 · payment 1 unknown · payment 1 given-up · payment 1 confirmed settled by ann",
+    ),
+    (
+        "SAME_PERSON",
+        "10.3",
+        "texas nl 1/2\n p1 reserves 1 for 90 · payment 1 unknown · payment 1 given-up
+         payment 1 proposed settled by ann · payment 1 confirmed settled by ann",
+    ),
 ];
 
 /// Those that need settings: they are tested below.
 const OF_SETTINGS: [(&str, &str); 2] = [("BAD_CONFIG", "1.1"), ("FIXED_SETTING", "1.3")];
+
+/// This one needs many payments: see `payments.rs`.
+const OF_PAYMENTS: &str = "PAYMENTS_PENDING";
 
 #[test]
 fn every_refusal_has_its_reason_and_its_rule() {
@@ -70,6 +87,7 @@ fn every_refusal_is_in_the_table() {
     let entries = source.lines().filter_map(|line| line.split_once("=> (\"")?.1.split_once('"'));
     let named: BTreeSet<&str> = entries.map(|(reason, _)| reason).collect();
     let tested = REFUSALS.iter().map(|(reason, ..)| *reason).chain(OF_SETTINGS.map(|(reason, _)| reason));
+    let tested = tested.chain([OF_PAYMENTS]);
     assert_eq!(named, tested.collect::<BTreeSet<&str>>());
 }
 

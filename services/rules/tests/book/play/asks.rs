@@ -6,7 +6,7 @@
 //! `N sits out next big blind`, `N sits in [posting]`, `N adds AMOUNT`, `N straddles`, `N always shows`, `N shows`.
 //! Table: `deal [button N]`, `expire`, `time-out`, `void`, `close`, `stop SCOPE`, `resume SCOPE`, `outage FROM..TO`,
 //! `lose VERSION HANDS SESSIONS`.
-//! Time: `at +21s` after the prompt, `wait 5s`.
+//! Time: `at +21s` after the prompt, `wait 5s`. Payments: see paying.rs.
 
 use rules::event::StopScope;
 use rules::lost::Seen;
@@ -28,6 +28,9 @@ impl Play {
             _ => (words, None),
         };
         let plain = |ask| Some(Step { ask, amount: None });
+        if let Some(ask) = self.ask_of_payment(words) {
+            return plain(ask);
+        }
         match words {
             ["deal"] => plain(self.start(0)),
             ["deal", "button", seat] => {

@@ -8,6 +8,7 @@
 //! Chips: `stacks 1:100`, `bets 1:100`, `pots 200 (1 2) + 370 (2)`, `returned 1:50`, `wins 1:34 2:33`, `rake 3`,
 //! `raked 2 1` from each pot, `shares 1:1 2:2` of the rake.
 //! Seats: `1 is in|out|leaving|gone`, `1 owes nothing|both|big|small`, `bank 1:24s`, `next hand 3s`, `no next hand`.
+//! Payments: see paying.rs.
 
 use rules::event::{By, Play as Made, PromptKind};
 use rules::hand::End;
@@ -20,6 +21,9 @@ use super::{Play, millis};
 
 impl Play {
     pub(super) fn expect(&mut self, words: &[&str]) {
+        if self.expect_of_payments(words) {
+            return;
+        }
         match words {
             ["seats", ..] => {}
             ["cards", cards @ ..] => self.give_cards(cards),

@@ -16,6 +16,7 @@
 mod asks;
 mod dealing;
 mod expects;
+mod paying;
 mod settings;
 mod watching;
 
