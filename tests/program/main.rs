@@ -16,6 +16,9 @@ mod events;
 mod fixtures;
 mod load;
 mod operator;
+#[path = "../store/payments.rs"]
+#[allow(dead_code, reason = "the store's tests need more of it")]
+mod payments;
 #[path = "../store/play.rs"]
 #[allow(dead_code, reason = "the store's tests need more of it")]
 mod play;

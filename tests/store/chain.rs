@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use fulcrum::store::codec::tallies;
 use rules::Table;
 use rules::event::Event;
 use tables::settlement::settlements;
@@ -81,7 +82,10 @@ pub async fn check_whole(store: &dyn Store, key: &TableKey) -> Vec<Token> {
         }
         expected.extend(settlements(key, &before, &table, &entry.events));
     }
-    assert!(table == *stored.table, "the events of {key} do not make its state");
+    // Entries of the first format have no time, and its states no tallies.
+    let old = history.entries.iter().any(|entry| entry.at.is_none());
+    let same = if old { tallies::alike(&table, &stored.table) } else { table == *stored.table };
+    assert!(same, "the events of {key} do not make its state");
     let filter = SettlementFilter { table: Some(key.table), ..SettlementFilter::default() };
     let (mut found, mut after) = (Vec::new(), None);
     loop {

@@ -7,6 +7,7 @@ use rules::hand::Street;
 use rules::{Chips, Millis, PostKind, SeatNo};
 
 use crate::fixtures::{AT, card, config, deck, pick, player, positions, result, seat, seats, three};
+use crate::payments::payment_events;
 
 fn table_events() -> Vec<(&'static str, Event)> {
     let reason = || "a reason".to_owned();
@@ -112,5 +113,5 @@ fn acted(seat: SeatNo) -> Event {
 
 /// One event of each kind, by the name of its field in `event.proto`.
 pub fn events() -> Vec<(&'static str, Event)> {
-    [table_events(), seat_events(), hand_events()].concat()
+    [table_events(), seat_events(), hand_events(), payment_events()].concat()
 }

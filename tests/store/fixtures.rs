@@ -144,8 +144,9 @@ fn seated(name: &str, session: u64) -> Seat {
         straddle: true,
         always_show: true,
         stopped: String::new(),
-        wagered: Chips(0),
-        won: Chips(10),
+        // Records of formats without tallies tell what was lost on balance.
+        wagered: Chips(100),
+        won: Chips(0),
         raked: Chips(0),
         wallet: false,
     }
@@ -262,13 +263,11 @@ pub fn table() -> Table {
             bought_in: Chips(30_000),
             paid_out: Chips(200),
             raked: Chips(100),
-            owed: Chips(150),
-            delivered: Chips(80),
-            written_off: Chips(20),
+            ..Ledger::default()
         },
         departed: vec![Departed { player: player("dave.2"), stack: Chips(7_777), at: AT }],
         credited_until: AT,
-        // Records of format 1 know no loss.
+        // Records of format 1 know no loss, and those of formats 1 and 2 no wallets.
         lost: None,
         payments: Vec::new(),
         payments_begun: 0,
@@ -373,4 +372,9 @@ pub fn request() -> RequestRecord {
         at: AT,
         declined: false,
     }
+}
+
+/// The same as one that was declined, which is remembered from format 3 on.
+pub fn declined_request() -> RequestRecord {
+    RequestRecord { declined: true, ..request() }
 }

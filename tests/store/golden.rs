@@ -17,6 +17,7 @@ use tables::{ManualClock, Outage, Settlement, SettlementBody, SettlementFilter, 
 use crate::chain::Chain;
 use crate::events::events;
 use crate::fixtures::{self, AT, codec, key, keys, token};
+use crate::payments::table_with_payments;
 
 /// Set to write the files of this format that are not there yet. Files that are there are never changed.
 const WRITE: &str = "FULCRUM_WRITE_GOLDEN";
@@ -32,8 +33,12 @@ fn records() -> BTreeMap<String, Vec<u8>> {
     records.insert("table.bin".to_owned(), codec.write_table(&key(1), &fixtures::table()).unwrap());
     let lost = codec.write_table(&key(1), &fixtures::table_that_lost_history()).unwrap();
     records.insert("table-lost.bin".to_owned(), lost);
+    let payments = codec.write_table(&key(1), &table_with_payments()).unwrap();
+    records.insert("table-payments.bin".to_owned(), payments);
     let request = codec.write_request(&key(1).operator, &fixtures::request()).unwrap();
     records.insert("request.bin".to_owned(), request);
+    let declined = codec.write_request(&key(1).operator, &fixtures::declined_request()).unwrap();
+    records.insert("request-declined.bin".to_owned(), declined);
     for (name, event) in events() {
         let entry = codec.write_entry(&key(1), Some(token(73)), token(74), AT, 42, &[event]).unwrap();
         records.insert(format!("event-{name}.bin"), entry);
@@ -64,8 +69,11 @@ fn check(format: u32, name: &str, bytes: &[u8]) {
             codec.read_table(&key(1), bytes).expect(name) == fixtures::table_that_lost_history(),
             "{name}"
         );
-    } else if stem == "request" {
-        let expected = fixtures::request();
+    } else if stem == "table-payments" {
+        assert!(codec.read_table(&key(1), bytes).expect(name) == table_with_payments(), "{name}");
+    } else if let "request" | "request-declined" = stem {
+        let declined = stem == "request-declined";
+        let expected = if declined { fixtures::declined_request() } else { fixtures::request() };
         let found = codec.read_request(&key(1).operator, &expected.id, bytes).expect(name);
         assert!(found == expected, "{name}");
     } else {

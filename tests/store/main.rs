@@ -12,6 +12,8 @@ mod keyring;
 mod kill;
 mod laws;
 mod outbox;
+mod payment_records;
+mod payments;
 mod play;
 mod redis;
 mod seal;

@@ -19,6 +19,7 @@ mod scope;
 mod secrets;
 mod settlement;
 mod table;
+pub mod tallies;
 mod words;
 
 use std::sync::Arc;

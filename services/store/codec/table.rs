@@ -2,12 +2,11 @@
 
 use rules::lost::Lost;
 use rules::table::{Departed, Ledger, Life, Stop, Table};
-use rules::{Chips, SeatNo};
 
 use super::CodecError;
 use super::field::{Field, Record, records};
 use super::scope::Scope;
-use super::{accepted, format, hand};
+use super::{accepted, format, hand, tallies};
 use crate::pb::store_v1 as wire;
 
 records! {
@@ -93,22 +92,9 @@ pub(super) fn put(table: &Table, scope: Scope<'_>) -> Result<wire::Table, CodecE
 pub(super) fn take_record(record: wire::TableRecord, scope: Option<Scope<'_>>) -> Result<Table, CodecError> {
     let mut table = take(record.table.ok_or(CodecError::Missing("TableRecord.table"))?, scope)?;
     if record.format < format::PAYMENTS {
-        begin_tallies(&mut table);
+        tallies::begin(&mut table);
     }
     Ok(table)
-}
-
-/// Older formats keep no tallies: they begin with what each player has won or lost on balance until now.
-fn begin_tallies(table: &mut Table) {
-    let in_pots = |no| table.running_hand().and_then(|hand| hand.player(no)).map(|p| p.live + p.dead);
-    let in_pots: Vec<_> = SeatNo::all().map(|no| in_pots(no).unwrap_or_default()).collect();
-    for (seat, in_pots) in table.seats.iter_mut().zip(in_pots) {
-        if let Some(seat) = seat {
-            let held = Chips(seat.stack.0.saturating_add(in_pots.0));
-            seat.won = held.saturating_sub(seat.bought_in);
-            seat.wagered = seat.bought_in.saturating_sub(held);
-        }
-    }
 }
 
 fn take(table: wire::Table, scope: Option<Scope<'_>>) -> Result<Table, CodecError> {

@@ -6,6 +6,7 @@ use tables::settlement::settlements;
 use tables::{Entry, Settlement, StoreError, TableKey, Token};
 
 use super::{Inspect, RawEntry, RawState};
+use crate::store::codec::tallies;
 use crate::store::{Codec, LATEST};
 
 /// So many entries are read at a time.
@@ -131,6 +132,14 @@ struct Walk {
     last: Option<Token>,
     /// The state there, if it could be made.
     table: Option<Table>,
+    /// A format was written that keeps no tallies of sessions: how they came about is not known any more.
+    without_tallies: bool,
+}
+
+impl Walk {
+    fn makes(&self, made: &Table, stored: &Table) -> bool {
+        if self.without_tallies { tallies::alike(made, stored) } else { made == stored }
+    }
 }
 
 impl Look<'_> {
@@ -196,8 +205,8 @@ impl Look<'_> {
             let detail =
                 format!("it ends with {last}, and the state is another commit's, of version {until}");
             self.find(What::History, detail);
-        } else if let (Some(made), Some(table)) = (walk.table, table)
-            && made != table
+        } else if let (Some(made), Some(table)) = (&walk.table, &table)
+            && !walk.makes(made, table)
         {
             self.find(
                 What::Fold,
@@ -219,12 +228,13 @@ impl Look<'_> {
         };
         let follows = self.check_place(walk, raw, &entry);
         walk.last = Some(entry.token);
+        walk.without_tallies |= !tallies::are_kept(&raw.record);
         let before = walk.table.take().filter(|_| follows);
         walk.table = self.fold(before, &entry, implied);
         let kept = raw.state.as_ref().map(|record| self.codec.read_table(self.key, record));
         match kept {
             Some(Ok(kept)) => {
-                if walk.table.as_ref().is_some_and(|made| *made != kept) {
+                if walk.table.as_ref().is_some_and(|made| !walk.makes(made, &kept)) {
                     let detail = format!(
                         "the events up to version {version} make another state than the one kept there"
                     );

@@ -1,5 +1,6 @@
 //! `fulcrum store migrate`: it looks who is alive, asks, raises the format once, and never lowers it.
 
+use fulcrum::store::codec::FORMAT;
 use redb::{Database, TableDefinition};
 use redis::Value;
 
@@ -11,6 +12,10 @@ const INSTALLATION: &str = "{fulcrum}:installation";
 
 fn format_of(server: &Server) -> String {
     server.ask(&["HGET", INSTALLATION, "format"])
+}
+
+fn raised() -> String {
+    format!("Raised from format 1 to {FORMAT}")
 }
 
 #[test]
@@ -29,7 +34,7 @@ fn an_installation_is_raised_once_all_servers_can() {
 
     let (code, output, errors) = migrate(&[]);
     assert!(code == 2 && errors.contains("--yes"), "{output} {errors}");
-    assert!(output.contains("format 1") && output.contains("knows format 2"), "{output}");
+    assert!(output.contains("format 1") && output.contains(&format!("knows format {FORMAT}")), "{output}");
     // A server of the version before signs its name only.
     let now = server.ask::<Vec<String>>(&["TIME"])[0].clone() + "000";
     let old = "6a36c1a2-0f1e-4c0b-8f6b-0123456789ab";
@@ -41,15 +46,16 @@ fn an_installation_is_raised_once_all_servers_can() {
     let _: Value = server.ask(&["ZREM", "{fulcrum}:processes", old]);
 
     let (code, output, errors) = migrate(&["--yes"]);
-    assert!(code == 0 && output.contains("Raised from format 1 to 2"), "{output} {errors}");
-    assert_eq!(format_of(&server), "2");
-    let (code, output, _) = migrate(&["--yes", "--to", "2"]);
+    assert!(code == 0 && output.contains(&raised()), "{output} {errors}");
+    assert_eq!(format_of(&server), FORMAT.to_string());
+    let (code, output, _) = migrate(&["--yes", "--to", &FORMAT.to_string()]);
     assert!(code == 0 && output.contains("nothing to do"), "{output}");
-    for (to, words) in [("1", "cannot go back"), ("3", "knows them up to 2")] {
-        let (code, _, errors) = migrate(&["--yes", "--force", "--to", to]);
+    let beyond = format!("knows them up to {FORMAT}");
+    for (to, words) in [(1, "cannot go back"), (FORMAT - 1, "cannot go back"), (FORMAT + 1, &beyond)] {
+        let (code, _, errors) = migrate(&["--yes", "--force", "--to", &to.to_string()]);
         assert!(code == 2 && errors.contains(words), "{errors}");
     }
-    assert_eq!(format_of(&server), "2");
+    assert_eq!(format_of(&server), FORMAT.to_string());
     // Nothing but the server's look for the format asks so.
     let _: Value = server.ask(&["CONFIG", "RESETSTAT"]);
     until("the server looks again, and has taken in what it saw", || {
@@ -73,7 +79,7 @@ fn an_older_server_can_be_left_behind_on_purpose() {
     let old = "6a36c1a2-0f1e-4c0b-8f6b-0123456789ab";
     let _: Value = server.ask(&["ZADD", "{fulcrum}:processes", &now, old]);
     let (code, output, errors) = run(["store", "migrate", "--redis", &at, "--yes", "--force"]);
-    assert!(code == 0 && output.contains("Raised from format 1 to 2"), "{output} {errors}");
+    assert!(code == 0 && output.contains(&raised()), "{output} {errors}");
 }
 
 #[test]
@@ -93,7 +99,7 @@ fn a_file_is_raised_by_hand_too() {
     let (code, _, errors) = run(["store", "migrate", "--store", &file]);
     assert!(code == 2 && errors.contains("--yes"), "{errors}");
     let (code, output, errors) = run(["store", "migrate", "--store", &file, "--yes"]);
-    assert!(code == 0 && output.contains("Raised from format 1 to 2"), "{output} {errors}");
+    assert!(code == 0 && output.contains(&raised()), "{output} {errors}");
     let (code, output, _) = run(["store", "migrate", "--store", &file, "--yes"]);
     assert!(code == 0 && output.contains("nothing to do"), "{output}");
 }

@@ -15,7 +15,8 @@ use super::{folder_with_key, open_file, open_redis, play, store_in, url};
 use crate::chain::Chain;
 use crate::child::run;
 use crate::events::events;
-use crate::fixtures::{self, key, pick};
+use crate::fixtures::{key, pick};
+use crate::payments::table_with_payments;
 use crate::servers::Server;
 
 /// The same table with other cards everywhere.
@@ -38,7 +39,7 @@ fn other_deck(deck: &Deck) -> Deck {
 
 /// A state in the middle of a hand in which everything is set.
 fn state(version: u64) -> Table {
-    let mut table = fixtures::table();
+    let mut table = table_with_payments();
     table.version = version;
     table.hand.as_mut().unwrap().end = None;
     table
@@ -211,7 +212,7 @@ async fn it_shows_what_support_needs_without_a_key() {
     let (at, table) = (url(&server), key(1).to_string());
     let text = show(&["--redis", &at, &table]);
     for part in [
-        "version 2, nonce 0000000000c0ffee, format 2",
+        "version 2, nonce 0000000000c0ffee, format 3",
         "Zürich 4",
         "Double Hold'em, pot-limit, 9 seats",
         "50/100 CHF",
@@ -222,6 +223,12 @@ async fn it_shows_what_support_needs_without_a_key() {
         "adds 500 after the hand (transaction tx-9)",
         "hand 42, running, flop",
         "5 (pivot) of seats 2",
+        "6 open payments with the operator's wallet",
+        "buy-in of 5000, erin, debiting since 2026-09-21T",
+        "chips that did not fit of 20, erin, crediting",
+        "2 times in vain (UNAVAILABLE), next call 2026-09-21T",
+        "pay-out of 30, erin, parked",
+        "9 times in vain (no answer within 5 s), to be written off by ann",
         " HandStarted ",
         " HoleDealt ",
     ] {
@@ -232,6 +239,9 @@ async fn it_shows_what_support_needs_without_a_key() {
     assert_eq!(json["table"], table);
     assert_eq!(json["record"]["version"], 2);
     assert_eq!(json["state"]["hand"]["turn"]["seats"], serde_json::json!([2]));
+    let parked = &json["state"]["payments"][4];
+    assert_eq!((&parked["number"], &parked["phase"]), (&Value::from(11), &Value::from("parked")));
+    assert_eq!((&parked["next_at"], &parked["transaction"]), (&Value::Null, &Value::Null));
     assert_eq!(json["entries"].as_array().unwrap().len(), 1);
     assert!(json["entries"][0]["time"].as_str().unwrap().ends_with('Z'), "{json}");
     let (code, _, errors) = run(["store", "show", "--redis", &at, &key(9).to_string()]);

@@ -3,7 +3,7 @@
 use std::time::{Duration, Instant};
 
 use fulcrum::store::codec::FORMAT;
-use fulcrum::store::inspect::Inspect;
+use fulcrum::store::inspect::{Inspect, check_table};
 use fulcrum::store::redis::{RedisInspector, RedisStore, StartError};
 use fulcrum::store::{Codec, CodecError};
 use redis::Value;
@@ -60,6 +60,7 @@ async fn two_versions_share_tables_until_the_format_is_raised() {
         let history = store.history(&key(1), 0, 100).await.unwrap();
         assert!(history.entries.iter().all(|entry| entry.at.is_none()), "the first format has no time");
     }
+    check_from_outside(&installation).await;
 
     assert_eq!(inspector(&installation).await.raise_format(FORMAT).await.unwrap(), 1);
     new.heartbeat(new.now().await.unwrap()).await.unwrap();
@@ -88,6 +89,14 @@ async fn two_versions_share_tables_until_the_format_is_raised() {
     let entries = new.history(&key(1), 0, 100).await.unwrap().entries;
     let times: Vec<bool> = entries.iter().map(|entry| entry.at.is_some()).collect();
     assert_eq!(times, [[false; 40].as_slice(), &[true; 20]].concat());
+    check_from_outside(&installation).await;
+}
+
+/// What came with a format is no damage where an older one was written.
+async fn check_from_outside(installation: &Installation) {
+    let inspector = inspector(installation).await;
+    let codec = Codec::new(keys());
+    assert_eq!(check_table(&inspector, &codec, &key(1)).await.unwrap(), []);
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
