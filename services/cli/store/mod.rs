@@ -5,6 +5,7 @@
 
 mod check;
 mod migrate;
+mod payments;
 mod report;
 mod show;
 mod words;

@@ -9,6 +9,7 @@ use rules::{Chips, SeatNo, pots};
 use serde::Serialize;
 use tables::TableKey;
 
+use super::payments::Open;
 use super::words;
 use crate::store::codec::blind::{self, EntryHead};
 use crate::store::inspect::{HistorySize, RawEntry, RawState};
@@ -44,6 +45,8 @@ pub struct State {
     pub config: Config,
     pub ledger: Ledger,
     pub seats: Vec<Sitting>,
+    /// Between the operator's wallet and the table, oldest first.
+    pub payments: Vec<Open>,
     pub hands: u64,
     pub next_hand: Option<String>,
     pub hand: Option<HandReport>,
@@ -213,6 +216,7 @@ fn state(table: &Table) -> State {
         config: config(table.config_version, &table.config),
         ledger: ledger(table),
         seats: table.occupied().map(|(no, seat)| sitting(no, seat)).collect(),
+        payments: table.payments.iter().map(Open::new).collect(),
         hands: table.hands,
         next_hand: table.next_hand_at.map(words::time),
         hand: table.hand.as_ref().map(hand),

@@ -150,6 +150,12 @@ fn show_state(page: &mut Page, state: &State, calendar: Option<&str>) {
     page.line("due", due + &differs);
     page.head(&format!("{} seats taken (amounts in minor units)", state.seats.len()));
     state.seats.iter().for_each(|seat| show_seat(page, seat));
+    if !state.payments.is_empty() {
+        page.head(&format!("{} open payments with the operator's wallet", state.payments.len()));
+    }
+    for payment in &state.payments {
+        page.line(&format!("  no. {}", payment.number), payment.text());
+    }
     match &state.hand {
         Some(hand) => show_hand(page, hand),
         None => page.head("no hand yet"),

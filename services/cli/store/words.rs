@@ -3,6 +3,7 @@
 use rules::config::{Game, Limit};
 use rules::event::{PromptKind, SatOutReason, StopScope};
 use rules::hand::{End, Street};
+use rules::payment::{Phase, Purpose, Resolution};
 use rules::player::Presence;
 use rules::table::Life;
 use rules::{Ante, Millis, SeatSet, Wish};
@@ -52,6 +53,31 @@ pub const fn scope(scope: StopScope) -> &'static str {
         StopScope::Game => "game",
         StopScope::Table => "table",
         StopScope::Malfunction => "malfunction",
+    }
+}
+
+pub const fn purpose(purpose: Purpose) -> &'static str {
+    match purpose {
+        Purpose::BuyIn { .. } => "buy-in",
+        Purpose::AddChips => "added chips",
+        Purpose::CashOut => "pay-out",
+        Purpose::Returned => "chips that did not fit",
+    }
+}
+
+pub const fn phase(phase: Phase) -> &'static str {
+    match phase {
+        Phase::Debiting => "debiting",
+        Phase::Cancelling => "cancelling",
+        Phase::Crediting => "crediting",
+        Phase::Parked => "parked",
+    }
+}
+
+pub const fn resolution(resolution: Resolution) -> &'static str {
+    match resolution {
+        Resolution::Settled => "settled",
+        Resolution::WrittenOff => "written off",
     }
 }
 
