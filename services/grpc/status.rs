@@ -93,9 +93,7 @@ fn told(refusal: &Refusal) -> Told {
         Refusal::NotStopped => Told::new(Not, "no such stop is in force"),
         Refusal::HandRunning => Told::new(Not, "a hand is running; this is for between hands"),
         Refusal::NoHandRunning => Told::new(Not, "no hand is running"),
-        Refusal::NoSuchSeat { seats } => Told::new(Bad, format!("the table has the seats 1 to {seats}"))
-            .with("seats", seats)
-            .fields(vec![FieldViolation::new("seat", format!("1 to {seats}, or 0 for any free one"))]),
+        Refusal::NoSuchSeat { seats } => no_such_seat(*seats),
         Refusal::SeatTaken { free } => {
             Told::new(Not, format!("the seat is taken; free: {}", seats(*free))).with("free", seats(*free))
         }
@@ -146,26 +144,35 @@ fn told(refusal: &Refusal) -> Told {
         Refusal::NothingToShow => Told::new(Not, "the player has no hand that he may show"),
         Refusal::AlreadyCredited => Told::new(Not, "the time of this outage has been given back before"),
         Refusal::NothingLost => Told::new(Not, "it is known that this part of the history is lost"),
-        Refusal::PaymentsPending { open } => {
-            Told::new(Not, format!("{open} payments are on their way between this table and the wallet"))
-                .with("open", open)
-        }
-        Refusal::OtherFunds => Told::new(
-            Not,
-            "the player's chips came another way: from the operator's wallet, or with a transaction of the operator",
-        ),
+        Refusal::PaymentsPending { open } => pending(*open),
+        Refusal::OtherFunds => Told::new(Not, OTHER_FUNDS),
         Refusal::PaymentUnknown => Told::new(Missing, "there is no such open transaction, or not any more"),
-        Refusal::PaymentNotParked => {
-            Told::new(Not, "the transaction is not parked: the wallet is still asked")
-        }
+        Refusal::PaymentNotParked => Told::new(Not, "the transaction is not parked"),
         Refusal::NothingProposed => Told::new(Not, "nobody has proposed to end the transaction so"),
         Refusal::SamePerson => Told::new(Not, "somebody else than who proposed it has to confirm it"),
-        Refusal::FixedSetting { field } => {
-            Told::new(Bad, format!("{field} is fixed once the table exists")).with("field", field).fields(
-                vec![FieldViolation::new(format!("config.{field}"), "as it is: it cannot change any more")],
-            )
-        }
+        Refusal::FixedSetting { field } => fixed(field),
     }
+}
+
+const OTHER_FUNDS: &str =
+    "the player's chips came another way: from the operator's wallet, or with a transaction of the operator";
+
+fn no_such_seat(seats: u8) -> Told {
+    Told::new(Code::InvalidArgument, format!("the table has the seats 1 to {seats}"))
+        .with("seats", seats)
+        .fields(vec![FieldViolation::new("seat", format!("1 to {seats}, or 0 for any free one"))])
+}
+
+fn pending(open: usize) -> Told {
+    let message = format!("{open} payments are on their way between this table and the wallet");
+    Told::new(Code::FailedPrecondition, message).with("open", open)
+}
+
+fn fixed(field: &'static str) -> Told {
+    let as_it_is = FieldViolation::new(format!("config.{field}"), "as it is: it cannot change any more");
+    Told::new(Code::InvalidArgument, format!("{field} is fixed once the table exists"))
+        .with("field", field)
+        .fields(vec![as_it_is])
 }
 
 fn illegal_amount(now: &Legal) -> Told {
