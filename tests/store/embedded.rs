@@ -12,7 +12,9 @@ use fulcrum::store::{EmbeddedSettings, EmbeddedStore, Keyring, OpenError};
 use redb::{Database, TableDefinition};
 use rules::Millis;
 use tables::time::{Clock, ManualClock};
-use tables::{Outage, Outcome, Store, TableKey};
+use tables::{
+    AccountStep, Books, Outage, Outcome, SettlementFilter, SettlementPosition, Store, TableKey, Tally,
+};
 use tempfile::TempDir;
 
 use crate::chain::{Chain, check_whole};
@@ -72,6 +74,43 @@ async fn everything_is_there_after_a_restart() {
     assert!(store.request(&key(1), &request.id).await.unwrap() == Some(request));
     play(&store, &mut chain, 20).await;
     check_whole(&store, &key(1)).await;
+}
+
+/// Cursors, what was retired, backlog and accounts.
+async fn books(store: &EmbeddedStore) -> String {
+    let operator = &key(1).operator;
+    let cursors = store.cursors(operator).await.unwrap();
+    let retired = store.retired_until(operator).await.unwrap();
+    let backlog = store.backlog(operator, cursors[0].1.position).await.unwrap();
+    format!("{:?}", (cursors, retired, backlog, store.accounts(operator, None, 10).await.unwrap()))
+}
+
+#[tokio::test]
+async fn what_is_kept_beside_the_tables_is_there_after_a_restart() {
+    let (_folder, path) = folder();
+    let (mut chain, operator) = (Chain::new(key(1), 5), key(1).operator);
+    let before = {
+        let store = open(&path);
+        play(&store, &mut chain, 300).await;
+        let mut commit = chain.next();
+        let tally = Tally { wagered: u64::from(u32::MAX) + 1, hands: 3, ..Tally::default() };
+        commit.accounts.push(AccountStep {
+            player: rules::PlayerId::new("ann").unwrap(),
+            currency: *b"EUR",
+            tally,
+        });
+        store.commit(commit).await.unwrap();
+        store.take_cursor(&operator, "ledger").await.unwrap();
+        store.acknowledge(&operator, "ledger", SettlementPosition(3)).await.unwrap();
+        assert_eq!(store.retire(&operator, Millis(u64::MAX), 3).await.unwrap(), 3);
+        let all = store.settlements(&operator, &SettlementFilter::default(), None, 1000).await.unwrap();
+        assert_eq!(all.records[0].0, SettlementPosition(3), "the first three are gone");
+        books(&store).await
+    };
+    let store = open(&path);
+    assert_eq!(books(&store).await, before);
+    assert_eq!(store.take_cursor(&operator, "ledger").await.unwrap().unwrap().generation, 2);
+    play(&store, &mut chain, 20).await;
 }
 
 #[tokio::test]

@@ -83,6 +83,23 @@ async fn compare_table(inspector: &dyn Inspect, store: &dyn Store, codec: &Codec
     assert_eq!(check_table(inspector, codec, key).await.unwrap(), []);
 }
 
+/// Settlements that were removed for their age are not missed, and others are.
+async fn what_was_retired_is_not_missed(inspector: &dyn Inspect, codec: &Codec) {
+    for (name, tables) in OPERATORS {
+        for key in keys_of(name, tables) {
+            assert_eq!(inspector.retired(&key).await.unwrap().is_some(), name == "casino");
+            assert_eq!(check_table(inspector, codec, &key).await.unwrap(), []);
+        }
+    }
+}
+
+/// Removes all settlements of the first operator.
+async fn retire(store: &dyn Store) {
+    let casino = operator("casino");
+    while store.books().retire(&casino, Millis(u64::MAX), 50).await.unwrap() > 0 {}
+    assert!(store.books().retired_until(&casino).await.unwrap().is_some());
+}
+
 #[tokio::test]
 async fn a_file_is_seen_as_it_is() {
     let folder = tempfile::tempdir().unwrap();
@@ -96,6 +113,10 @@ async fn a_file_is_seen_as_it_is() {
     let inspector = FileInspector::open(&path, true).unwrap();
     compare(&inspector, &store, &codec()).await;
     assert_eq!(inspector.processes(Millis(10_000)).await.unwrap(), []);
+    drop(inspector);
+    drop(store);
+    retire(&EmbeddedStore::open(settings()).unwrap()).await;
+    what_was_retired_is_not_missed(&FileInspector::open(&path, true).unwrap(), &codec()).await;
 }
 
 async fn seen_as_it_is(installation: Installation) {
@@ -113,8 +134,11 @@ async fn seen_as_it_is(installation: Installation) {
     let before = keys(&installation);
     // Whatever the URL says, the installation knows how many shards it has.
     let config = fulcrum::store::RedisConfig { shards: 16, ..installation.config() };
-    compare(&RedisInspector::open(config).await.unwrap(), &store, &codec()).await;
+    let inspector = RedisInspector::open(config).await.unwrap();
+    compare(&inspector, &store, &codec()).await;
     assert_eq!(keys(&installation), before, "looking leaves nothing behind");
+    retire(&store).await;
+    what_was_retired_is_not_missed(&inspector, &codec()).await;
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]

@@ -1,8 +1,9 @@
 //! A list with a filter that lets nearly nothing through: one call looks at so many records and no more, and the next one
 //! goes on there.
 
+use rules::Millis;
 use tables::settlement::LOOKED_AT;
-use tables::{Outcome, Settlement, SettlementFilter, Store};
+use tables::{Outcome, Settlement, SettlementFilter, SettlementPage, Store};
 use uuid::Uuid;
 
 use crate::chain::Chain;
@@ -36,6 +37,15 @@ pub async fn a_page_has_a_bound(store: &dyn Store) {
     let found: Vec<&Settlement> = second.records.iter().map(|(_, record)| record).collect();
     assert_eq!(found, [&records[whole]]);
     assert_eq!(second.next, None, "there is no more");
+    // Where the time tells that there is nothing, nothing is looked at.
+    let at = records[0].at;
+    let day = Millis::minutes(24 * 60);
+    let early = SettlementFilter { to: Some(at - day), ..wanted.clone() };
+    let late = SettlementFilter { from: Some(Millis(u64::MAX / 2)), ..wanted.clone() };
+    for filter in [early, late] {
+        let page = store.settlements(&key(1).operator, &filter, None, 10).await.unwrap();
+        assert_eq!(page, SettlementPage::default(), "{filter:?} looks at everything");
+    }
     // Who wants what there is gets it all, once.
     let filter = SettlementFilter::default();
     let (mut all, mut after) = (Vec::new(), None);

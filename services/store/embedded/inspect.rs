@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use std::path::Path;
 
 use async_trait::async_trait;
-use redb::{Database, ReadTransaction, ReadableDatabase, ReadableTable};
+use redb::{Database, ReadTransaction, ReadableDatabase, ReadableTable, TableError};
 use rules::Millis;
 use tables::{OperatorId, StoreError, TableId, TableKey};
 use uuid::Uuid;
@@ -13,8 +13,8 @@ use uuid::Uuid;
 use super::fault::Fault;
 use super::opening::{self, OpenError, read_key_check};
 use super::schema::{
-    CHECKPOINTS, DUE, EVENTS, KEY_CHECKS, LAYOUT, META, META_FORMAT, META_LAYOUT, Row, SETTLEMENT_IDS,
-    SETTLEMENTS, TABLES, table_key,
+    CHECKPOINTS, DUE, EVENTS, KEY_CHECKS, LAYOUT, META, META_FORMAT, META_LAYOUT, RETIRED, Row,
+    SETTLEMENT_IDS, SETTLEMENTS, TABLES, table_key,
 };
 use crate::store::codec::{Codec, FIRST_FORMAT, FORMAT};
 use crate::store::inspect::{HistorySize, Inspect, Process, RawEntry, RawState};
@@ -139,6 +139,17 @@ impl FileInspector {
         ids.iter().map(read).collect()
     }
 
+    fn read_retired(&self, key: &TableKey) -> Result<Option<Millis>, Fault> {
+        let retired = match self.begin()?.open_table(RETIRED) {
+            Ok(retired) => retired,
+            // Files that were last served by a version that removed nothing do not have it.
+            Err(TableError::TableDoesNotExist(_)) => return Ok(None),
+            Err(error) => return Err(error.into()),
+        };
+        let found = retired.get(key.operator.as_str())?;
+        Ok(found.map(|found| Millis(found.value().1)))
+    }
+
     fn read_history(&self, key: &TableKey) -> Result<HistorySize, Fault> {
         let events = self.begin()?.open_table(EVENTS)?;
         let (operator, table) = table_key(key);
@@ -230,5 +241,9 @@ impl Inspect for FileInspector {
 
     async fn settlements(&self, key: &TableKey, ids: &[Uuid]) -> Result<Vec<Option<Vec<u8>>>, StoreError> {
         Ok(self.read_settlements(key, ids)?)
+    }
+
+    async fn retired(&self, key: &TableKey) -> Result<Option<Millis>, StoreError> {
+        Ok(self.read_retired(key)?)
     }
 }

@@ -30,10 +30,13 @@ pub(super) fn retire(
         }
         old.push((key.value().1, settlement));
     }
-    let Some((last, newest)) = old.last() else {
+    let Some((last, _)) = old.last() else {
         return Ok(0);
     };
-    batch.transaction.open_table(RETIRED)?.insert(name, (*last, newest.at.0))?;
+    let mut retired = batch.transaction.open_table(RETIRED)?;
+    let earlier = retired.get(name)?.map_or(0, |retired| retired.value().1);
+    let until = old.iter().map(|(_, settlement)| settlement.at.0).fold(earlier, u64::max);
+    retired.insert(name, (*last, until))?;
     let mut ids = batch.transaction.open_table(SETTLEMENT_IDS)?;
     let mut by_table = batch.transaction.open_table(TABLE_SETTLEMENTS)?;
     let mut by_hand = batch.transaction.open_table(HAND_SETTLEMENTS)?;

@@ -51,7 +51,7 @@ pub(super) const HAND_SETTLEMENTS: Definition<(&'static str, u128, u64, u64), ()
 /// By operator, player and position.
 pub(super) const PLAYER_SETTLEMENTS: Definition<(&'static str, &'static str, u64), ()> =
     Definition::new("player_settlements");
-/// By operator: the position of the last settlement that was removed for its age, and when what it told happened.
+/// By operator: the position of the last settlement that was removed for its age, and the latest moment that one told of.
 pub(super) const RETIRED: Definition<&'static str, (u64, u64)> = Definition::new("retired");
 /// By operator and reader: how often the cursor was taken, and the last position acknowledged.
 pub(super) const CURSORS: Definition<(&'static str, &'static str), (u64, Option<u64>)> =

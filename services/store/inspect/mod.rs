@@ -133,6 +133,13 @@ pub trait Inspect: Send + Sync {
     /// # Errors
     /// [`StoreError`]
     async fn settlements(&self, key: &TableKey, ids: &[Uuid]) -> Result<Vec<Option<Vec<u8>>>, StoreError>;
+
+    /// Until when, ms since the epoch, settlements beside this table's may have been removed for their age; `None` if none
+    /// was. Their own time is not far from it ([`tables::settlement::DRIFT`]).
+    ///
+    /// # Errors
+    /// [`StoreError`]
+    async fn retired(&self, key: &TableKey) -> Result<Option<Millis>, StoreError>;
 }
 
 /// Whether these keys are those of the store.

@@ -16,6 +16,7 @@ use super::keys::{INSTALLATION, Place, Shard, table_key};
 use super::link::Link;
 use super::living::PROCESSES;
 use super::reads::{self, Raw, get, range, raw_entries, stream_entry};
+use super::retire;
 use super::route::{Home, Kind, Router};
 use super::script::{bytes, split_state};
 use super::startup::{StartError, asked};
@@ -262,6 +263,12 @@ impl Inspect for RedisInspector {
             if reads.is_empty() { Vec::new() } else { self.ask(Home::Shard(shard), &reads).await? };
         let mut records = records.into_iter().map(only_record);
         Ok(places.iter().map(|place| place.as_ref().and_then(|_| records.next().flatten())).collect())
+    }
+
+    async fn retired(&self, key: &TableKey) -> Result<Option<Millis>, StoreError> {
+        let shard = Shard::of(key, self.shards);
+        let place = self.ask(Home::Shard(shard), &[retire::retired(shard, &key.operator)]).await?.pop();
+        Ok(place.as_ref().and_then(retire::read_retired).map(|micros| Millis(micros / 1000)))
     }
 }
 

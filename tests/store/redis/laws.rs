@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use fulcrum::store::redis::{Durability, RedisConfig, Topology};
+use rules::Millis;
 use tables::store::REQUEST_RETENTION;
 use tables::{Store, laws};
 
@@ -78,9 +79,15 @@ async fn a_list_of_settlements_looks_at_so_many() {
 /// The law of request records needs a clock that can be turned; Redis has its own. So it is looked at how long Redis
 /// means to keep one.
 #[tokio::test]
-async fn request_records_are_kept_14_days() {
-    let installation = Installation::single();
-    let store = open(installation.config()).await;
+async fn request_records_are_kept_so_long() {
+    for kept in [REQUEST_RETENTION, Millis::minutes(180)] {
+        let installation = Installation::single();
+        let config = RedisConfig { requests_kept: kept, ..installation.config() };
+        are_kept_so_long(&installation, &*open(config).await, kept).await;
+    }
+}
+
+async fn are_kept_so_long(installation: &Installation, store: &dyn Store, Millis(whole): Millis) {
     let mut commit = Chain::new(key(1), 1).next();
     commit.request = Some(request());
     assert!(is_done(&store.commit(commit).await));
@@ -88,7 +95,6 @@ async fn request_records_are_kept_14_days() {
     let keys: Vec<String> = installation.servers[0].ask(&["KEYS", "*:rq:*"]);
     assert_eq!(keys.len(), 1);
     let left: u64 = installation.servers[0].ask(&["PTTL", &keys[0]]);
-    let whole = REQUEST_RETENTION.0;
     assert!((whole - 10_000..=whole).contains(&left), "{left} ms of {whole}");
     let kept: Vec<String> = installation.servers[0].ask(&["KEYS", "{s*"]);
     for key in kept.iter().filter(|key| !key.contains(":rq:")) {

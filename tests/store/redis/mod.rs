@@ -1,6 +1,7 @@
 //! The store in Redis, on real servers.
 
 mod absence;
+mod books;
 mod durable;
 mod failover;
 mod feed;

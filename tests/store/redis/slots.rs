@@ -7,6 +7,7 @@ use std::time::Duration;
 use redis::Value;
 use tables::{Outcome, Store, StoreError};
 
+use super::books::{a_hand, hands};
 use super::failover::Load;
 use super::servers::{Installation, migrate, slots_in_use};
 use super::{is_done, keeping, open};
@@ -52,7 +53,8 @@ async fn a_slot_that_stays_half_way_holds_up_requests_and_not_play() {
     let _: Value = installation.servers[to].ask(&["CLUSTER", "SETSLOT", &text, "IMPORTING", &source]);
     let _: Value = installation.servers[from].ask(&["CLUSTER", "SETSLOT", &text, "MIGRATING", &target]);
     for _ in 0..50 {
-        let commit = chain.next();
+        let mut commit = chain.next();
+        commit.accounts = a_hand();
         let outcome = store.commit(commit).await;
         assert!(is_done(&outcome), "play goes on: {outcome:?}");
     }
@@ -77,4 +79,5 @@ async fn a_slot_that_stays_half_way_holds_up_requests_and_not_play() {
     over.store(true, Ordering::SeqCst);
     assert!(matches!(outcome.unwrap().unwrap(), Outcome::Committed { .. }));
     super::check_chain(&store, &chain).await;
+    assert_eq!(hands(&*store).await, 50, "what was counted moved with its slot");
 }
