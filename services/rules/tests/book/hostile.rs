@@ -39,7 +39,7 @@ struct Seen {
     absent: u64,
 }
 
-fn shuffled(dice: &mut Dice) -> Deck {
+pub fn shuffled(dice: &mut Dice) -> Deck {
     let mut cards: [Card; 52] = *Deck::ordered().cards();
     for place in (1..52).rev() {
         cards.swap(place, dice.below(place as u64 + 1) as usize);
@@ -62,7 +62,7 @@ fn amount(dice: &mut Dice, config: &TableConfig) -> Chips {
 }
 
 /// A decision that is legal here.
-fn legal_action(dice: &mut Dice, legal: &Legal) -> Action {
+pub fn legal_action(dice: &mut Dice, legal: &Legal) -> Action {
     match dice.below(8) {
         0 => Action::Fold,
         1 if legal.all_in => Action::AllIn,

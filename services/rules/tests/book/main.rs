@@ -13,6 +13,8 @@ mod evaluation;
 mod fixed_limit;
 mod hostile;
 mod malfunction;
+mod payments;
+mod payments_sessions;
 mod pivot;
 mod pivots;
 mod play;
