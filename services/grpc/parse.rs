@@ -1,7 +1,9 @@
 //! From requests to what the tables understand. Everything that is wrong with a request is told at once, field by
 //! field, with what would be right; a value that a caller sent is never repeated in it.
 
+pub mod balance;
 pub mod config;
+pub mod delivery;
 pub mod page;
 pub mod play;
 pub mod seats;
@@ -11,8 +13,9 @@ pub mod tables;
 use std::ops::RangeInclusive;
 
 use ::tables::{OperatorId, RequestId, TableId, TableKey};
+use prost_types::Timestamp;
 use rules::view::Viewer;
-use rules::{Chips, PlayerId, SeatNo};
+use rules::{Chips, Millis, PlayerId, SeatNo};
 use tonic::Status;
 use tonic_types::FieldViolation;
 use uuid::Uuid;
@@ -20,6 +23,9 @@ use uuid::Uuid;
 use super::request::{Change, Mutating};
 use super::status;
 use crate::pb::v1;
+
+/// The last second that a timestamp can name.
+const LAST_SECOND: u64 = 253_402_300_799;
 
 /// Reads fields and collects what is wrong with them.
 #[derive(Debug, Default)]
@@ -107,6 +113,17 @@ impl Fields {
             return None;
         }
         Some(text.to_owned())
+    }
+
+    /// A point in time, or none. What is finer than the service's milliseconds counts as the next one.
+    pub fn time(&mut self, field: &str, given: Option<Timestamp>) -> Option<Option<Millis>> {
+        let Some(given) = given else {
+            return Some(None);
+        };
+        let seconds = u64::try_from(given.seconds).ok().filter(|seconds| *seconds <= LAST_SECOND);
+        let nanos = u64::try_from(given.nanos).ok().filter(|nanos| *nanos < 1_000_000_000);
+        let at = seconds.zip(nanos).map(|(s, n)| Millis(s * 1000 + n.div_ceil(1_000_000)));
+        self.check(field, at, "a time from 1970 to 9999").map(Some)
     }
 
     /// The operator's name for a movement of money.

@@ -2,8 +2,10 @@
 //! been made for the one who will read it.
 
 pub mod answer;
+pub mod balance;
 pub mod cards;
 pub mod config;
+pub mod delivery;
 pub mod event;
 pub mod hand;
 pub mod settlement;

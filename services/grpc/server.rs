@@ -5,7 +5,7 @@ use std::net::SocketAddr;
 use std::sync::Arc;
 use std::time::Duration;
 
-use tables::Tables;
+use tables::{Deliveries, Tables};
 use thiserror::Error;
 use tokio::net::TcpListener;
 use tokio::sync::{Semaphore, watch};
@@ -14,6 +14,7 @@ use tonic::transport::server::TcpIncoming;
 use tonic_health::ServingStatus;
 
 use super::actions::Actions;
+use super::delivering::Delivering;
 use super::health;
 use super::layers::auth::{Credentials, Tokens};
 use super::layers::methods::Methods;
@@ -166,8 +167,8 @@ struct Services<'a> {
 
 impl Services<'_> {
     fn tables(&self) -> TableServiceServer<TablesOfOperators> {
-        let watching = Watching { drain: self.draining.clone(), heartbeat: self.config.heartbeat };
-        TableServiceServer::new(TablesOfOperators { tables: self.tables.clone(), watching })
+        let (tables, watching) = (self.tables.clone(), self.watching());
+        TableServiceServer::new(TablesOfOperators { tables, watching })
             .max_decoding_message_size(self.config.largest_message)
     }
 
@@ -182,8 +183,15 @@ impl Services<'_> {
     }
 
     fn settlements(&self) -> SettlementServiceServer<Settlements> {
-        SettlementServiceServer::new(Settlements { tables: self.tables.clone() })
+        let (tables, shared) = (self.tables.clone(), self.watching());
+        let deliveries = Deliveries::new(Arc::clone(tables.store()));
+        let delivering = Delivering { tables: tables.clone(), deliveries, shared };
+        SettlementServiceServer::new(Settlements { tables, delivering })
             .max_decoding_message_size(self.config.largest_message)
+    }
+
+    fn watching(&self) -> Watching {
+        Watching { drain: self.draining.clone(), heartbeat: self.config.heartbeat }
     }
 }
 

@@ -1,11 +1,12 @@
 //! Settlement records, and voiding hands.
 
-use tables::{OperatorId, SettlementPage, Tables};
+use tables::{OperatorId, SettlementPage, SettlementPosition, Tables};
 use tonic::{Request, Response, Status};
 
+use super::delivering::Delivering;
 use super::parse::play::void_hand;
-use super::parse::settlements as parse;
-use super::render::{answer, settlement as render};
+use super::parse::{balance as parse_balance, delivery as parse_delivery, settlements as parse};
+use super::render::{answer, balance, settlement as render};
 use super::request::open;
 use super::status;
 use super::watching::Messages;
@@ -19,6 +20,8 @@ const SOON: &str = "this version does not serve the call yet";
 pub struct Settlements {
     /// What it reads.
     pub tables: Tables,
+    /// What brings records to consumers.
+    pub delivering: Delivering,
 }
 
 impl Settlements {
@@ -27,17 +30,47 @@ impl Settlements {
         operator: &OperatorId,
         page: parse::Page,
     ) -> Result<v1::ListSettlementsResponse, Status> {
+        let (after, until) = self.bounds(operator, &page).await?;
+        if until == Some(None) {
+            return Ok(v1::ListSettlementsResponse::default());
+        }
         // One more than the page holds tells whether there is another page.
-        let read = self.tables.store().settlements(operator, &page.filter, page.after, page.size + 1).await;
+        let read = self.tables.store().settlements(operator, &page.filter, after, page.size + 1).await;
         let SettlementPage { mut records, next } = read.map_err(|error| status::store(&error))?;
         let more = records.len() > page.size;
         records.truncate(page.size);
         // A page may be short, or empty, where the store has looked through many records in vain.
         let last = if more { records.last().map(|(position, _)| *position) } else { next };
-        let last = last.map(|position| page.token(position));
+        let within = |position: &SettlementPosition| until.is_none_or(|until| Some(*position) <= until);
+        records.retain(|(position, _)| within(position));
+        let last = last.filter(within).map(|position| page.token(position));
         Ok(v1::ListSettlementsResponse {
             settlements: records.iter().map(|(_, record)| render::settlement(record)).collect(),
             next_page_token: last.unwrap_or_default(),
+        })
+    }
+
+    async fn trial_balance(&self, page: parse_balance::Page) -> Result<v1::GetTrialBalanceResponse, Status> {
+        let read = page.wanted.page(&**self.tables.store(), page.after.clone(), page.size).await;
+        let read = read.map_err(|error| status::store(&error))?.ok_or_else(status::table_not_found)?;
+        let next = read.reached.as_ref().map(|place| page.token(place));
+        Ok(balance::page(&read, next.unwrap_or_default()))
+    }
+
+    /// After which record the page begins, and which is the last that is wanted, if not all are: `None` of that is none.
+    async fn bounds(
+        &self,
+        operator: &OperatorId,
+        page: &parse::Page,
+    ) -> Result<(Option<SettlementPosition>, Option<Option<SettlementPosition>>), Status> {
+        let Some((consumer, wanted)) = &page.delivery else {
+            return Ok((page.after, None));
+        };
+        let cursor = self.delivering.deliveries.cursor(operator, consumer).await;
+        let cursor = cursor.map_err(|error| status::store(&error))?.ok_or_else(status::consumer_not_found)?;
+        Ok(match wanted {
+            parse::Delivered::Acknowledged => (page.after, Some(cursor.position)),
+            parse::Delivered::Unacknowledged => (page.after.max(cursor.position), None),
         })
     }
 }
@@ -60,12 +93,6 @@ impl SettlementService for Settlements {
         request: Request<v1::ListSettlementsRequest>,
     ) -> Result<Response<v1::ListSettlementsResponse>, Status> {
         let (operator, message) = open(request)?;
-        if !message.kinds.is_empty()
-            || message.from_time.or(message.to_time).is_some()
-            || message.delivery != 0
-        {
-            return Err(status::not_implemented(SOON));
-        }
         let page = parse::list_settlements(&operator, &message)?;
         self.page(&operator, page).await.map(Response::new)
     }
@@ -84,32 +111,36 @@ impl SettlementService for Settlements {
         &self,
         request: Request<v1::StreamSettlementsRequest>,
     ) -> Result<Response<Self::StreamSettlementsStream>, Status> {
-        open(request)?;
-        Err(status::not_implemented(SOON))
+        let (operator, message) = open(request)?;
+        let order = parse_delivery::stream_settlements(&operator, &message)?;
+        self.delivering.start(order).await.map(Response::new)
     }
 
     async fn ack_settlements(
         &self,
         request: Request<v1::AckSettlementsRequest>,
     ) -> Result<Response<v1::AckSettlementsResponse>, Status> {
-        open(request)?;
-        Err(status::not_implemented(SOON))
+        let (operator, message) = open(request)?;
+        let (consumer, position) = parse_delivery::ack_settlements(&operator, &message)?;
+        self.delivering.acknowledge(&operator, &consumer, position).await.map(Response::new)
     }
 
     async fn list_consumers(
         &self,
         request: Request<v1::ListConsumersRequest>,
     ) -> Result<Response<v1::ListConsumersResponse>, Status> {
-        open(request)?;
-        Err(status::not_implemented(SOON))
+        let (operator, message) = open(request)?;
+        let page = parse_delivery::list_consumers(&operator, &message)?;
+        self.delivering.page(&operator, page).await.map(Response::new)
     }
 
     async fn delete_consumer(
         &self,
         request: Request<v1::DeleteConsumerRequest>,
     ) -> Result<Response<v1::DeleteConsumerResponse>, Status> {
-        open(request)?;
-        Err(status::not_implemented(SOON))
+        let (operator, message) = open(request)?;
+        let consumer = parse_delivery::delete_consumer(&message)?;
+        self.delivering.forget(&operator, &consumer).await.map(Response::new)
     }
 
     async fn get_session_statement(
@@ -124,8 +155,9 @@ impl SettlementService for Settlements {
         &self,
         request: Request<v1::GetTrialBalanceRequest>,
     ) -> Result<Response<v1::GetTrialBalanceResponse>, Status> {
-        open(request)?;
-        Err(status::not_implemented(SOON))
+        let (operator, message) = open(request)?;
+        let page = parse_balance::get_trial_balance(&operator, &message)?;
+        self.trial_balance(page).await.map(Response::new)
     }
 
     async fn list_transactions(

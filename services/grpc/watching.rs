@@ -59,12 +59,16 @@ impl Watching {
             };
             all.push(Box::pin(stream::unfold(watched, Watched::step)));
         }
-        let guarded = AssertUnwindSafe(all).catch_unwind();
-        Ok(Box::pin(guarded.map(move |message| match message {
-            Ok(message) => Ok(wrap(message)),
-            Err(_) => Err(status::internal(&"a stream broke while it made a message")),
-        })))
+        Ok(unbroken(all.map(move |message| Ok(wrap(message)))))
     }
+}
+
+/// The messages of a stream; if it panics, an error at their end.
+pub fn unbroken<R>(messages: impl Stream<Item = Result<R, Status>> + Send + 'static) -> Messages<R> {
+    let guarded = AssertUnwindSafe(messages).catch_unwind();
+    Box::pin(guarded.map(|message| {
+        message.unwrap_or_else(|_| Err(status::internal(&"a stream broke while it made a message")))
+    }))
 }
 
 /// One table of a stream.

@@ -10,6 +10,7 @@ pub mod caller;
 pub mod decks;
 pub mod eyes;
 pub mod gated;
+pub mod post;
 pub mod raw;
 
 use std::future::Future;
@@ -27,6 +28,7 @@ use tokio::task::JoinHandle;
 pub use caller::Caller;
 pub use decks::Decks;
 pub use eyes::Eyes;
+pub use post::Post;
 
 /// Longer than anything here takes; a test that waits so long fails.
 pub const PATIENCE: Duration = Duration::from_secs(30);

@@ -2,12 +2,15 @@
 //! on the other end of a TCP connection.
 
 mod access;
+mod delivery;
 mod drain;
 mod errors;
 mod harness;
 mod hostile;
 mod limits;
+mod listing;
 mod lists;
+mod money;
 mod play;
 mod repeats;
 mod secrecy;

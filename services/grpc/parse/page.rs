@@ -15,6 +15,8 @@ const FORMAT: u8 = 1;
 /// How much of the list's hash a token carries. It finds mistakes; a token guards nothing, as every page is read in
 /// the caller's own scope.
 const MARK: usize = 8;
+/// The longest place: a name and a little more.
+const LONGEST: usize = 80;
 
 /// Which list a page is of: whose, by which call, with which filter.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -47,14 +49,25 @@ impl ListMark {
     /// # Errors
     /// INVALID_ARGUMENT if the token is none of this list.
     pub fn place<const N: usize>(self, token: &str) -> Result<Option<[u8; N]>, Status> {
+        let place = self.any_place(token)?.map(<[u8; N]>::try_from);
+        place.transpose().map_err(|_| status::page_token_invalid())
+    }
+
+    /// As [`ListMark::place`], of whatever length.
+    ///
+    /// # Errors
+    /// INVALID_ARGUMENT if the token is none of this list.
+    pub fn any_place(self, token: &str) -> Result<Option<Vec<u8>>, Status> {
         if token.is_empty() {
             return Ok(None);
         }
-        let place = bytes(token).and_then(|bytes| {
-            let rest = bytes.strip_prefix(&[FORMAT])?.strip_prefix(&self.0)?;
-            <[u8; N]>::try_from(rest).ok()
-        });
-        place.map(Some).ok_or_else(status::page_token_invalid)
+        self.read(token).map(Some).ok_or_else(status::page_token_invalid)
+    }
+
+    /// What a token holds, if it is one of this list.
+    pub fn read(self, token: &str) -> Option<Vec<u8>> {
+        let bytes = bytes(token)?;
+        Some(bytes.strip_prefix(&[FORMAT])?.strip_prefix(&self.0)?.to_vec())
     }
 }
 
@@ -65,7 +78,7 @@ fn bytes(token: &str) -> Option<Vec<u8>> {
         _ => None,
     };
     // No token is longer: a caller's megabytes are not turned into bytes first.
-    if token.len() > 2 * (1 + MARK + 32) {
+    if token.len() > 2 * (1 + MARK + LONGEST) {
         return None;
     }
     token.as_bytes().chunks(2).map(byte).collect()

@@ -1,13 +1,16 @@
 //! Requests for settlement records.
 
 use prost::Message;
-use tables::{OperatorId, SettlementFilter, SettlementPosition};
+use tables::{OperatorId, SettlementFilter, SettlementKind, SettlementPosition};
 use tonic::Status;
 use uuid::Uuid;
 
 use super::Fields;
 use super::page::{ListMark, size};
 use crate::pb::v1;
+
+/// The most kinds that a list names.
+const MOST_KINDS: usize = 16;
 
 /// # Errors
 /// INVALID_ARGUMENT with every fault.
@@ -17,11 +20,22 @@ pub fn get_settlement(m: &v1::GetSettlementRequest) -> Result<Uuid, Status> {
     f.done(id)
 }
 
+/// Which of a consumer's records are wanted.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Delivered {
+    /// Those that he has acknowledged.
+    Acknowledged,
+    /// The others.
+    Unacknowledged,
+}
+
 /// A page of records.
 #[derive(Debug)]
 pub struct Page {
     /// Which.
     pub filter: SettlementFilter,
+    /// Of which consumer, and which of his.
+    pub delivery: Option<(String, Delivered)>,
     /// The last one of the page before.
     pub after: Option<SettlementPosition>,
     /// How many at most.
@@ -42,22 +56,66 @@ impl Page {
 pub fn list_settlements(operator: &OperatorId, m: &v1::ListSettlementsRequest) -> Result<Page, Status> {
     let mut f = Fields::default();
     let size = size(&mut f, m.page_size);
+    let filter = filter(&mut f, operator, m);
+    let delivery = delivery(&mut f, m);
+    let ((size, filter), delivery) = f.done(size.zip(filter).zip(delivery))?;
+
+    let bare = v1::ListSettlementsRequest { page_size: 0, page_token: String::new(), ..m.clone() };
+    let mark = ListMark::new(operator, "ListSettlements", &bare.encode_to_vec());
+    let after = mark.place(&m.page_token)?.map(|place| SettlementPosition(u64::from_be_bytes(place)));
+    Ok(Page { filter, delivery, after, size, mark })
+}
+
+fn filter(f: &mut Fields, operator: &OperatorId, m: &v1::ListSettlementsRequest) -> Option<SettlementFilter> {
     let table = wanted(&m.table_id).map(|id| f.table(operator, id).map(|key| key.table));
     if m.hand_number > 0 && table.is_none() {
         f.fault("table_id", "the table of the hand, as hand_number is given");
     }
     let player = wanted(&m.player_id).map(|id| f.player("player_id", id));
-    let (table, player) = (table.flatten(), player.flatten());
+    let kinds = kinds(f, &m.kinds);
+    let from = f.time("from_time", m.from_time);
+    let to = f.time("to_time", m.to_time);
     let hand = Some(m.hand_number).filter(|hand| *hand > 0);
-    let filter = SettlementFilter { table, hand, player, ..SettlementFilter::default() };
-    let size = f.done(size)?;
-
-    let bare = v1::ListSettlementsRequest { page_size: 0, page_token: String::new(), ..m.clone() };
-    let mark = ListMark::new(operator, "ListSettlements", &bare.encode_to_vec());
-    let after = mark.place(&m.page_token)?.map(|place| SettlementPosition(u64::from_be_bytes(place)));
-    Ok(Page { filter, after, size, mark })
+    let (table, player) = (table.flatten(), player.flatten());
+    Some(SettlementFilter { table, hand, player, kinds, from: from?, to: to? })
 }
 
-fn wanted(text: &str) -> Option<&str> {
+fn kinds(f: &mut Fields, wanted: &[i32]) -> Vec<SettlementKind> {
+    use v1::SettlementKind as Kind;
+    // An enum has few values: a long list repeats some, and is cut.
+    let named = wanted.iter().take(MOST_KINDS).enumerate();
+    let kinds = named.filter_map(|(at, kind)| f.choice(&format!("kinds[{at}]"), *kind));
+    let kinds: Vec<Kind> = kinds.collect();
+    if wanted.len() > MOST_KINDS {
+        f.fault("kinds", "each kind once");
+    }
+    let kind = |kind| match kind {
+        Kind::Unspecified => None,
+        Kind::Hand => Some(SettlementKind::Hand),
+        Kind::Void => Some(SettlementKind::Void),
+        Kind::BuyIn => Some(SettlementKind::BuyIn),
+        Kind::AddChips => Some(SettlementKind::AddChips),
+        Kind::CashOut => Some(SettlementKind::CashOut),
+        Kind::Reversal => Some(SettlementKind::Reversal),
+    };
+    kinds.into_iter().filter_map(kind).collect()
+}
+
+fn delivery(f: &mut Fields, m: &v1::ListSettlementsRequest) -> Option<Option<(String, Delivered)>> {
+    let state = f.option::<v1::DeliveryState>("delivery", m.delivery)?;
+    let wanted = match state {
+        v1::DeliveryState::Unspecified if m.consumer.is_empty() => return Some(None),
+        v1::DeliveryState::Unspecified => {
+            f.fault("delivery", "which of the consumer's records, as consumer is given");
+            return None;
+        }
+        v1::DeliveryState::Acknowledged => Delivered::Acknowledged,
+        v1::DeliveryState::Unacknowledged => Delivered::Unacknowledged,
+    };
+    Some(Some((f.consumer(&m.consumer)?, wanted)))
+}
+
+/// The text of a field that need not be there.
+pub(super) fn wanted(text: &str) -> Option<&str> {
     Some(text).filter(|text| !text.is_empty())
 }

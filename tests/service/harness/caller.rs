@@ -13,7 +13,7 @@ use tonic::service::interceptor::InterceptedService;
 use tonic::transport::{Channel, Endpoint};
 use tonic::{Request, Status};
 
-use super::{Eyes, in_time, request_id};
+use super::{Eyes, Post, in_time, request_id};
 
 /// Puts a token into every call.
 #[derive(Clone)]
@@ -201,6 +201,30 @@ impl Caller {
         Ok(Eyes::new(in_time(self.tables.watch_table(request)).await?.into_inner()))
     }
 
+    /// Streams settlement records to a consumer, from where he left off.
+    pub async fn stream(&mut self, consumer: &str) -> Post {
+        self.stream_with(stream_request(consumer)).await.expect("a stream")
+    }
+
+    /// Streams settlement records as this request says.
+    pub async fn stream_with(&mut self, request: v1::StreamSettlementsRequest) -> Result<Post, Status> {
+        let stream = in_time(self.settlements.stream_settlements(request)).await?;
+        Ok(Post::new(stream.into_inner()))
+    }
+
+    /// The oldest record of a table as a consumer gets it; its stream ends.
+    pub async fn first_delivery(&mut self, consumer: &str, table: &str) -> v1::DeliveredSettlement {
+        let request = v1::StreamSettlementsRequest { table_id: table.into(), ..stream_request(consumer) };
+        self.stream_with(request).await.expect("a stream").record().await
+    }
+
+    /// Acknowledges all records up to a position.
+    pub async fn acknowledge(&mut self, consumer: &str, position: &str) -> Result<v1::Consumer, Status> {
+        let request = v1::AckSettlementsRequest { consumer: consumer.into(), position: position.into() };
+        let answer = in_time(self.settlements.ack_settlements(request)).await?.into_inner();
+        Ok(answer.consumer.expect("the consumer"))
+    }
+
     /// All settlement records of a table, the oldest first.
     pub async fn records(&mut self, table: &str) -> Vec<v1::Settlement> {
         let request =
@@ -220,6 +244,11 @@ pub fn eyes_of(player: &str) -> Option<v1::Viewer> {
         name => v1::viewer::Kind::PlayerId(name.into()),
     };
     Some(v1::Viewer { kind: Some(kind) })
+}
+
+/// A request for a consumer's stream, from where he left off.
+pub fn stream_request(consumer: &str) -> v1::StreamSettlementsRequest {
+    v1::StreamSettlementsRequest { consumer: consumer.into(), ..Default::default() }
 }
 
 /// A request for a seat.

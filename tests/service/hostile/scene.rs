@@ -216,10 +216,26 @@ async fn request(caller: &mut Caller, call: &str, table: &str, turn: &v1::Turn) 
             v1::GetSettlementRequest { settlement_id }.encode_to_vec()
         }
         "ListSettlements" => {
-            let (page_size, hand_number) = (5, 1);
-            let list = v1::ListSettlementsRequest::default();
+            caller.first_delivery("books", table).await;
+            let (consumer, delivery) = ("books".to_owned(), v1::DeliveryState::Unacknowledged.into());
+            let (page_size, hand_number, kinds) = (5, 1, vec![v1::SettlementKind::Hand.into()]);
+            let list = v1::ListSettlementsRequest { consumer, delivery, kinds, ..Default::default() };
             v1::ListSettlementsRequest { page_size, table_id, hand_number, player_id, ..list }.encode_to_vec()
         }
+        "StreamSettlements" => {
+            let (consumer, after_position) = ("books".to_owned(), String::new());
+            v1::StreamSettlementsRequest { consumer, after_position, table_id }.encode_to_vec()
+        }
+        "AckSettlements" => {
+            let position = caller.first_delivery("books", table).await.position;
+            v1::AckSettlementsRequest { consumer: "books".into(), position }.encode_to_vec()
+        }
+        "GetTrialBalance" => {
+            let request = v1::GetTrialBalanceRequest { table_id, player_id, ..Default::default() };
+            v1::GetTrialBalanceRequest { page_size: 5, ..request }.encode_to_vec()
+        }
+        "ListConsumers" => v1::ListConsumersRequest { page_size: 5, ..Default::default() }.encode_to_vec(),
+        "DeleteConsumer" => v1::DeleteConsumerRequest { consumer: "books".into() }.encode_to_vec(),
         "VoidHand" => {
             let (reason, requester) = ("why".to_owned(), "floor".to_owned());
             v1::VoidHandRequest { request_id, table_id, hand_number, reason, requester }.encode_to_vec()

@@ -30,10 +30,15 @@ async fn another_operators_table_is_not_found_by_any_call() {
                 let list = v1::ListTablesResponse::decode(answer.expect("a list")).expect("a list");
                 assert!(list.tables.len() <= 1, "his own at most");
             }
-            "ListSettlements" => {
-                let list = v1::ListSettlementsResponse::decode(answer.expect("a list")).expect("a list");
-                assert_eq!(list, v1::ListSettlementsResponse::default());
+            "ListConsumers" => {
+                let list = v1::ListConsumersResponse::decode(answer.expect("a list")).expect("a list");
+                assert_eq!(list, v1::ListConsumersResponse::default());
             }
+            // Of his own, who is not there.
+            "ListSettlements" => assert_eq!(reason(&answer.expect_err("no consumer")), "CONSUMER_NOT_FOUND"),
+            "DeleteConsumer" => drop(answer.expect("nothing")),
+            // A position is its operator's.
+            "AckSettlements" => assert_eq!(reason(&answer.expect_err("no position")), "INVALID_ARGUMENT"),
             name => {
                 let status = answer.expect_err(name);
                 let wanted = if name == "GetSettlement" { "SETTLEMENT_NOT_FOUND" } else { "TABLE_NOT_FOUND" };

@@ -47,6 +47,10 @@ const NO_ID: &[Put] = &[
     Long(5_000),
 ];
 const NO_NAME: &[Put] = &[Text("a b"), Text("ä"), Text("a\u{0}"), Long(65), Long(100_000)];
+const NO_CONSUMER: &[Put] =
+    &[Gone, Text("Books"), Text("a b"), Text("a:b"), Text("ä"), Text("a\u{0}"), Long(65), Long(100_000)];
+const NO_MOMENT: &[Put] =
+    &[Time(-1, 0), Time(0, -1), Time(0, 1_000_000_000), Time(253_402_300_800, 0), Time(i64::MAX, 0)];
 const NO_TEXT: &[Put] = &[Text("a\u{7}b"), Text("a\nb"), Long(201), Long(100_000)];
 const NO_VALUE: &[Put] = &[Number(99), Number(-1), Number(i32::MIN as i128)];
 const NO_TOKEN: &[Put] = &[Text("x"), Long(47), Long(48), Long(49), Long(100_000)];
@@ -60,12 +64,26 @@ const DAY: &[Put] = &[Time(86_401, 0), Time(i64::MAX / 1000, 0)];
 /// All of them.
 pub const FAULTS: &[Fault] = &[
     invalid("*", "request_id", NO_ID),
-    invalid("*-ListSettlements", "table_id", NO_ID),
+    invalid("*-ListSettlements-StreamSettlements-GetTrialBalance", "table_id", NO_ID),
+    invalid("StreamSettlements", "table_id", &[Text("x"), Long(36), Long(5_000)]),
+    invalid("GetTrialBalance", "table_id", &[Text("x"), Long(36), Long(5_000)]),
     // The hand of no table.
     invalid("ListSettlements", "table_id", &[Gone, Text("x"), Long(36)]),
     invalid("*", "settlement_id", NO_ID),
+    invalid("*", "consumer", NO_CONSUMER),
+    stale("AckSettlements", "consumer", &[Text("nobody")], "CONSUMER_NOT_FOUND"),
+    stale("ListSettlements", "consumer", &[Text("nobody")], "CONSUMER_NOT_FOUND"),
+    invalid("*", "after_position", &[Text("x"), Text("01"), Long(34), Long(5_000)]),
+    invalid("*", "position", &[Gone, Text("x"), Text("01"), Long(34), Long(5_000)]),
+    Fault { named: Some("kinds[0]"), ..invalid("*", "kinds", NO_VALUE) },
+    Fault { named: Some("kinds[0]"), ..invalid("*", "kinds", &[Number(0)]) },
+    invalid("*", "kinds", &[Times(17), Times(10_000)]),
+    invalid("*", "from_time", NO_MOMENT),
+    invalid("*", "to_time", NO_MOMENT),
+    invalid("*", "delivery", NO_VALUE),
+    invalid("*", "delivery", NOTHING),
     invalid("*", "player_id", NO_NAME),
-    invalid("*-ListSettlements", "player_id", NOTHING),
+    invalid("*-ListSettlements-GetTrialBalance", "player_id", NOTHING),
     stale("StandUp", "player_id", &[Text("zoe")], "NOT_SEATED"),
     stale("SitOut", "player_id", &[Text("zoe")], "NOT_SEATED"),
     stale("SitIn", "player_id", &[Text("zoe")], "NOT_SEATED"),
