@@ -1,6 +1,6 @@
 //! Settlement records, and voiding hands.
 
-use tables::{OperatorId, SettlementPage, SettlementPosition, Tables};
+use tables::{OperatorId, SettlementKind, SettlementPage, SettlementPosition, Tables};
 use tonic::{Request, Response, Status};
 
 use super::delivering::Delivering;
@@ -84,7 +84,10 @@ impl SettlementService for Settlements {
         let (operator, message) = open(request)?;
         let id = parse::get_settlement(&message)?;
         let read = self.tables.store().settlement(&operator, &id).await;
-        let record = read.map_err(|error| status::store(&error))?.ok_or_else(status::settlement_not_found)?;
+        let record = read.map_err(|error| status::store(&error))?;
+        // A transaction is none, though its end lies among them.
+        let record = record.filter(|record| record.kind != SettlementKind::Transaction);
+        let record = record.ok_or_else(status::settlement_not_found)?;
         Ok(Response::new(v1::GetSettlementResponse { settlement: Some(render::settlement(&record)) }))
     }
 

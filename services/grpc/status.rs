@@ -7,6 +7,7 @@ use std::collections::HashMap;
 use std::fmt::Display;
 use std::time::Duration;
 
+use rules::payment::Decline;
 use rules::{ConfigFault, Legal, Refusal, SeatSet};
 use tables::{PlayError, StoreError};
 use tonic::{Code, Status};
@@ -18,6 +19,8 @@ use crate::pb::v1::ErrorReason;
 pub const DOMAIN: &str = "fulcrum";
 /// When to repeat a call that found the store away.
 const STORE_RETRY: Duration = Duration::from_secs(1);
+/// When to repeat a call that found the operator's wallet away.
+const WALLET_RETRY: Duration = Duration::from_secs(2);
 /// When to repeat a call that found the server or the table crowded.
 const CROWD_RETRY: Duration = Duration::from_millis(100);
 
@@ -257,7 +260,48 @@ pub fn failed(error: PlayError) -> Status {
         PlayError::Store(error) => store(&error),
         PlayError::Contended => overloaded("too many calls wait for this table"),
         PlayError::TooManyWatchers => too_many_watchers(),
+        PlayError::WalletDeclined(_)
+        | PlayError::WalletNotConfirmed
+        | PlayError::WalletPending
+        | PlayError::WalletAway => wallet(&error),
         PlayError::Malfunction => internal(&error),
+    }
+}
+
+/// What came of asking an operator's wallet.
+fn wallet(error: &PlayError) -> Status {
+    match error {
+        PlayError::WalletDeclined(why) => {
+            let why = decline(*why);
+            Told::new(Code::FailedPrecondition, format!("the operator's wallet declined the debit: {why}"))
+                .with("decline", why)
+                .because(ErrorReason::WalletDeclined)
+        }
+        PlayError::WalletNotConfirmed => Told::new(
+            Code::Aborted,
+            "the operator's wallet did not confirm the debit; it is cancelled, and a new request begins anew",
+        )
+        .because(ErrorReason::WalletNotConfirmed),
+        PlayError::WalletAway => {
+            Told::new(Code::Unavailable, "the operator's wallet does not answer; nothing was changed")
+                .retry(WALLET_RETRY)
+                .because(ErrorReason::WalletUnavailable)
+        }
+        _ => Told::new(Code::Unavailable, "the operator's wallet has not answered yet; repeat the call")
+            .retry(STORE_RETRY)
+            .because(ErrorReason::WalletPending),
+    }
+}
+
+const fn decline(why: Decline) -> &'static str {
+    match why {
+        Decline::Unspecified => "unspecified",
+        Decline::Funds => "insufficient_funds",
+        Decline::Player => "player_unknown",
+        Decline::Blocked => "player_blocked",
+        Decline::Limit => "limit_reached",
+        Decline::Currency => "currency_unknown",
+        Decline::Cancelled => "cancelled",
     }
 }
 

@@ -3,6 +3,7 @@
 use tables::{OperatorId, Tables};
 use tonic::{Request, Response, Status};
 
+use super::parse::seats::Funds;
 use super::parse::{seats, tables as parse};
 use super::render::{answer, table as render};
 use super::request::open;
@@ -115,7 +116,8 @@ impl TableService for TablesOfOperators {
         request: Request<v1::SeatPlayerRequest>,
     ) -> Result<Response<v1::SeatPlayerResponse>, Status> {
         let (operator, message) = open(request)?;
-        seats::seat_player(&operator, &message)?.make(&self.tables, answer::seat_player).await
+        let funds = Funds::of(&self.tables, &operator);
+        seats::seat_player(&operator, funds, &message)?.make(&self.tables, answer::seat_player).await
     }
 
     async fn stand_up(
@@ -123,7 +125,8 @@ impl TableService for TablesOfOperators {
         request: Request<v1::StandUpRequest>,
     ) -> Result<Response<v1::StandUpResponse>, Status> {
         let (operator, message) = open(request)?;
-        seats::stand_up(&operator, &message)?.make(&self.tables, answer::stand_up).await
+        let funds = Funds::of(&self.tables, &operator);
+        seats::stand_up(&operator, funds, &message)?.make(&self.tables, answer::stand_up).await
     }
 
     async fn sit_out(
@@ -147,7 +150,8 @@ impl TableService for TablesOfOperators {
         request: Request<v1::AddChipsRequest>,
     ) -> Result<Response<v1::AddChipsResponse>, Status> {
         let (operator, message) = open(request)?;
-        seats::add_chips(&operator, &message)?.make(&self.tables, answer::add_chips).await
+        let funds = Funds::of(&self.tables, &operator);
+        seats::add_chips(&operator, funds, &message)?.make(&self.tables, answer::add_chips).await
     }
 
     async fn set_preferences(

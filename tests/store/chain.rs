@@ -5,7 +5,7 @@ use std::sync::Arc;
 use fulcrum::store::codec::tallies;
 use rules::Table;
 use rules::event::Event;
-use tables::settlement::settlements;
+use tables::deriving::settlements;
 use tables::{Commit, SettlementFilter, Store, Stored, TableKey, Token};
 
 use crate::play::{Dice, RandomGame};

@@ -353,6 +353,7 @@ pub fn settlements() -> Vec<(&'static str, Settlement)> {
         returned: Chips(5),
         transaction: "tx-1".to_owned(),
         reason: Some(LeaveReason::TableClosed),
+        statement: None,
     };
     let reversed =
         SettlementBody::Reversal { last: 70, until: (1 << 20) - 1, reason: "history lost".to_owned() };

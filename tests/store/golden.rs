@@ -193,6 +193,7 @@ fn player_of(settlement: &Settlement) -> PlayerId {
         SettlementBody::Hand(result) => result.players[0].player.clone(),
         SettlementBody::Void { refunds, .. } => refunds[0].1.clone(),
         SettlementBody::Movement { player, .. } => player.clone(),
+        SettlementBody::Transaction { payment, .. } => payment.player.clone(),
         SettlementBody::Reversal { .. } => unreachable!("nothing is lost here"),
     }
 }

@@ -8,7 +8,7 @@ use fulcrum::store::{Codec, EmbeddedSettings, EmbeddedStore, RedisStore, redis::
 use rules::event::StopScope;
 use rules::lost::Seen;
 use rules::{Ask, Command, Millis};
-use tables::settlement::settlements;
+use tables::deriving::settlements;
 use tables::{Commit, OperatorId, Outcome, Store, TableId, TableKey, Token};
 
 use crate::chain::Chain;

@@ -23,6 +23,7 @@ fn buy_in() -> Payment {
         hand: 42,
         name: "0b7c2f62-6d55-4f0a-9c1d-6d0a4c8e1f11".to_owned(),
         request: Some(Requested { id: [5; 16], payload: [6; 32] }),
+        begun: AT,
         since: AT,
         attempts: 0,
         next_at: AT + Millis(15_000),

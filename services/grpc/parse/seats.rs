@@ -1,20 +1,51 @@
 //! Requests about seats and the players in them.
 
 use rules::command::{Ask, Wish};
-use tables::OperatorId;
+use tables::{OperatorId, Tables};
 use tonic::Status;
 
 use super::{Change, Fields, change};
 use crate::pb::v1;
 
+/// Where players' money comes from.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Funds {
+    /// The operator moves it and names his transaction.
+    Named,
+    /// The service calls the operator's wallet, with names of its own.
+    Wallet,
+}
+
+impl Funds {
+    /// How the operator's tables do it.
+    pub fn of(tables: &Tables, operator: &OperatorId) -> Funds {
+        if tables.draws(operator) { Funds::Wallet } else { Funds::Named }
+    }
+
+    /// The operator's name for the movement, where he gives one.
+    fn transaction(self, f: &mut Fields, given: &str) -> Option<String> {
+        match self {
+            Funds::Named => f.transaction(given),
+            Funds::Wallet if given.is_empty() => Some(String::new()),
+            Funds::Wallet => {
+                f.fault(
+                    "transaction_id",
+                    "empty: the service calls the operator's wallet, with an id of its own",
+                );
+                None
+            }
+        }
+    }
+}
+
 /// # Errors
 /// INVALID_ARGUMENT with every fault.
-pub fn seat_player(operator: &OperatorId, m: &v1::SeatPlayerRequest) -> Result<Change, Status> {
+pub fn seat_player(operator: &OperatorId, funds: Funds, m: &v1::SeatPlayerRequest) -> Result<Change, Status> {
     change(operator, m, (&m.table_id, &m.etag), |f| {
         let player = f.player("player_id", &m.player_id);
         let seat = f.seat("seat", m.seat);
         let buy_in = f.chips("buy_in", m.buy_in, 1);
-        let transaction = f.transaction(&m.transaction_id);
+        let transaction = funds.transaction(f, &m.transaction_id);
         let post = entry(f, m.entry);
         Some(Ask::Seat {
             player: player?,
@@ -28,10 +59,10 @@ pub fn seat_player(operator: &OperatorId, m: &v1::SeatPlayerRequest) -> Result<C
 
 /// # Errors
 /// INVALID_ARGUMENT with every fault.
-pub fn stand_up(operator: &OperatorId, m: &v1::StandUpRequest) -> Result<Change, Status> {
+pub fn stand_up(operator: &OperatorId, funds: Funds, m: &v1::StandUpRequest) -> Result<Change, Status> {
     change(operator, m, (&m.table_id, &m.etag), |f| {
         let player = f.player("player_id", &m.player_id);
-        let transaction = f.transaction(&m.transaction_id);
+        let transaction = funds.transaction(f, &m.transaction_id);
         Some(Ask::StandUp { player: player?, transaction: transaction? })
     })
 }
@@ -61,11 +92,11 @@ pub fn sit_in(operator: &OperatorId, m: &v1::SitInRequest) -> Result<Change, Sta
 
 /// # Errors
 /// INVALID_ARGUMENT with every fault.
-pub fn add_chips(operator: &OperatorId, m: &v1::AddChipsRequest) -> Result<Change, Status> {
+pub fn add_chips(operator: &OperatorId, funds: Funds, m: &v1::AddChipsRequest) -> Result<Change, Status> {
     change(operator, m, (&m.table_id, &m.etag), |f| {
         let player = f.player("player_id", &m.player_id);
         let amount = f.chips("amount", m.amount, 1);
-        let transaction = f.transaction(&m.transaction_id);
+        let transaction = funds.transaction(f, &m.transaction_id);
         Some(Ask::AddChips { player: player?, amount: amount?, transaction: transaction? })
     })
 }

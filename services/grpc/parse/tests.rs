@@ -4,6 +4,7 @@ use rules::command::{Action, Ask};
 use tonic::Code;
 use tonic_types::StatusExt;
 
+use super::seats::Funds;
 use super::*;
 
 const ID: &str = "123e4567-e89b-42d3-a456-426614174000";
@@ -39,7 +40,7 @@ fn seat() -> v1::SeatPlayerRequest {
 
 #[test]
 fn a_good_request_becomes_what_it_asks() {
-    let change = seats::seat_player(&operator(), &seat()).unwrap();
+    let change = seats::seat_player(&operator(), Funds::Named, &seat()).unwrap();
     assert_eq!(change.etag, Some(7));
     assert_eq!(change.key.operator, operator());
     assert_eq!(change.key.table.to_string(), ID);
@@ -53,7 +54,7 @@ fn a_good_request_becomes_what_it_asks() {
     };
     assert_eq!(change.ask, wanted);
     let any = v1::SeatPlayerRequest { seat: 0, etag: String::new(), entry: 0, ..seat() };
-    let change = seats::seat_player(&operator(), &any).unwrap();
+    let change = seats::seat_player(&operator(), Funds::Named, &any).unwrap();
     assert_eq!(change.etag, None);
     assert!(matches!(change.ask, Ask::Seat { seat: None, post: false, .. }));
 }
@@ -61,7 +62,7 @@ fn a_good_request_becomes_what_it_asks() {
 #[test]
 fn everything_wrong_is_told_at_once() {
     let empty = v1::SeatPlayerRequest::default();
-    let found = faults(seats::seat_player(&operator(), &empty));
+    let found = faults(seats::seat_player(&operator(), Funds::Named, &empty));
     assert_eq!(found, ["buy_in", "player_id", "request_id", "table_id", "transaction_id"]);
 
     let wild = v1::SeatPlayerRequest {
@@ -74,7 +75,7 @@ fn everything_wrong_is_told_at_once() {
         entry: 99,
         etag: "07".into(),
     };
-    let found = faults(seats::seat_player(&operator(), &wild));
+    let found = faults(seats::seat_player(&operator(), Funds::Named, &wild));
     let all = ["buy_in", "entry", "etag", "player_id", "request_id", "seat", "table_id", "transaction_id"];
     assert_eq!(found, all);
 }
@@ -101,14 +102,14 @@ fn each_field_has_its_bounds() {
     for (field, spoil) in broken {
         let mut message = seat();
         spoil(&mut message);
-        assert_eq!(faults(seats::seat_player(&operator(), &message)), [field]);
+        assert_eq!(faults(seats::seat_player(&operator(), Funds::Named, &message)), [field]);
     }
 }
 
 #[test]
 fn no_value_of_the_caller_comes_back() {
     let message = v1::SeatPlayerRequest { player_id: "P4ssw0rd!".into(), ..seat() };
-    let status = seats::seat_player(&operator(), &message).unwrap_err();
+    let status = seats::seat_player(&operator(), Funds::Named, &message).unwrap_err();
     let all = [status.message().as_bytes(), status.details()].concat();
     assert!(!String::from_utf8_lossy(&all).contains("P4ssw0rd"));
 }

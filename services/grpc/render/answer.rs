@@ -3,7 +3,7 @@
 
 use rules::Table;
 use rules::event::Event;
-use tables::settlement::settlements;
+use tables::deriving::settlements;
 use tables::{SettlementKind, TableKey};
 
 use super::{amount, config, number, settlement, table};

@@ -2,7 +2,7 @@
 
 use rules::result::{HandResult, PlayerResult, PotResult};
 use rules::{Chips, SeatNo};
-use tables::{Settlement, SettlementBody, SettlementKind};
+use tables::{Settlement, SettlementBody, SettlementKind, Statement};
 
 use super::{amount, cards, config, number, numbers, table, timestamp};
 use crate::pb::v1;
@@ -19,7 +19,7 @@ pub fn settlement(s: &Settlement) -> v1::Settlement {
         game: config::game(s.game).into(),
         limit: config::limit(s.limit).into(),
         config_version: s.config_version,
-        body: Some(body(&s.body)),
+        body: body(&s.body),
     }
 }
 
@@ -31,12 +31,14 @@ fn kind(kind: SettlementKind) -> v1::SettlementKind {
         SettlementKind::AddChips => v1::SettlementKind::AddChips,
         SettlementKind::CashOut => v1::SettlementKind::CashOut,
         SettlementKind::Reversal => v1::SettlementKind::Reversal,
+        // Told as a transaction, and never as a settlement.
+        SettlementKind::Transaction => v1::SettlementKind::Unspecified,
     }
 }
 
-fn body(body: &SettlementBody) -> v1::settlement::Body {
+fn body(body: &SettlementBody) -> Option<v1::settlement::Body> {
     use v1::settlement::Body;
-    match body {
+    Some(match body {
         SettlementBody::Hand(result) => Body::Hand(hand(result)),
         SettlementBody::Void { hand, reason, requester, refunds } => {
             let refund = |(seat, player, chips): &(SeatNo, rules::PlayerId, Chips)| v1::Refund {
@@ -56,7 +58,17 @@ fn body(body: &SettlementBody) -> v1::settlement::Body {
             until_sequence: *until,
             reason: reason.clone(),
         }),
-        SettlementBody::Movement { player, seat, session, amount: chips, returned, transaction, reason } => {
+        SettlementBody::Transaction { .. } => return None,
+        SettlementBody::Movement {
+            player,
+            seat,
+            session,
+            amount: chips,
+            returned,
+            transaction,
+            reason,
+            statement,
+        } => {
             let reason = reason.map_or(v1::StandUpReason::Unspecified, table::leave_reason);
             Body::Movement(v1::Movement {
                 player_id: player.as_str().to_owned(),
@@ -66,8 +78,20 @@ fn body(body: &SettlementBody) -> v1::settlement::Body {
                 returned: amount(*returned),
                 transaction_id: transaction.clone(),
                 reason: reason.into(),
+                statement: statement.as_ref().map(self::statement),
             })
         }
+    })
+}
+
+/// What a session came to.
+pub fn statement(s: &Statement) -> v1::SessionSums {
+    v1::SessionSums {
+        bought_in: amount(s.bought_in),
+        wagered: amount(s.wagered),
+        won: amount(s.won),
+        rake_share: amount(s.raked),
+        hands: s.hands,
     }
 }
 

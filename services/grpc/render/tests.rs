@@ -134,7 +134,7 @@ fn an_answer_names_the_record_that_its_commit_makes() {
     let sit = Ask::Seat { player, seat: None, buy_in: Chips(5_000), post: true, transaction };
     let events = ask(&mut table, 2, sit);
     let answer = answer::seat_player(answer::Made { key: &key, events: &events, table: &table });
-    let records = ::tables::settlement::settlements(&key, &before, &table, &events);
+    let records = ::tables::deriving::settlements(&key, &before, &table, &events);
     assert_eq!(answer.settlement_id, records[0].id.to_string());
     assert_eq!((answer.seat, answer.session, answer.sequence), (1, 1, 2));
 }

@@ -132,6 +132,7 @@ impl Draft {
             hand: self.table.hands,
             name: String::new(),
             request: None,
+            begun: self.at,
             since: self.at,
             attempts: 0,
             next_at: self.at + FIRST_TERM,

@@ -115,7 +115,7 @@ pub struct Note {
 }
 
 /// Why a wallet declined a debit.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 pub enum Decline {
     /// It does not say.
     Unspecified,
@@ -173,6 +173,8 @@ pub struct Payment {
     pub name: String,
     /// Who asked for it; nobody asks for a credit.
     pub request: Option<Requested>,
+    /// When it began, ms since the epoch.
+    pub begun: Millis,
     /// Since when it is in this phase, ms since the epoch; of one that is parked, when it was.
     pub since: Millis,
     /// How often its phase was tried in vain.

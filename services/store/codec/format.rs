@@ -130,5 +130,6 @@ pub(super) fn of_settlement(settlement: &Settlement) -> u32 {
         | SettlementKind::AddChips
         | SettlementKind::CashOut => FIRST_FORMAT,
         SettlementKind::Reversal => LOSS,
+        SettlementKind::Transaction => PAYMENTS,
     }
 }

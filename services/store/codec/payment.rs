@@ -12,7 +12,7 @@ records! {
     Note => Note { deed, by, reason, at }
     Payment => Payment {
         number, epoch, purpose, phase, player, seat, session, amount, hand, name, request, since, attempts, next_at,
-        error, proposal, notes,
+        error, proposal, notes, begun,
     }
 }
 

@@ -2,12 +2,17 @@
 
 use rules::player::PlayerId;
 use rules::{Chips, SeatNo};
-use tables::{OperatorId, Settlement, SettlementBody, TableId, TableKey};
+use tables::{OperatorId, Settlement, SettlementBody, Statement, TableId, TableKey};
 
 use super::CodecError;
-use super::field::{Field, Record};
+use super::field::{Field, Record, records};
+use super::format::PAYMENTS;
 use crate::pb::store_v1 as wire;
 use wire::settlement_record::Body;
+
+records! {
+    Statement => Statement { bought_in, wagered, won, raked, hands }
+}
 
 impl Record for (SeatNo, PlayerId, Chips) {
     type Wire = wire::Refund;
@@ -26,7 +31,7 @@ impl Record for (SeatNo, PlayerId, Chips) {
     }
 }
 
-fn put_body(body: &SettlementBody) -> Body {
+fn put_body(body: &SettlementBody, format: u32) -> Body {
     match body {
         SettlementBody::Hand(result) => Body::Hand(result.to_wire()),
         SettlementBody::Void { hand, reason, requester, refunds } => Body::Voided(wire::VoidedHand {
@@ -38,7 +43,19 @@ fn put_body(body: &SettlementBody) -> Body {
         SettlementBody::Reversal { last, until, reason } => {
             Body::Reversal(wire::Reversal { last: last.put(), until: until.put(), reason: reason.put() })
         }
-        SettlementBody::Movement { player, seat, session, amount, returned, transaction, reason } => {
+        SettlementBody::Transaction { payment, ending } => {
+            Body::EndedPayment(wire::EndedPayment { payment: payment.put(), ending: ending.put() })
+        }
+        SettlementBody::Movement {
+            player,
+            seat,
+            session,
+            amount,
+            returned,
+            transaction,
+            reason,
+            statement,
+        } => {
             Body::Movement(wire::Movement {
                 player: player.put(),
                 seat: seat.put(),
@@ -47,6 +64,8 @@ fn put_body(body: &SettlementBody) -> Body {
                 returned: returned.put(),
                 transaction: transaction.put(),
                 reason: reason.put(),
+                // What the format does not have stays out.
+                statement: statement.filter(|_| format >= PAYMENTS).put(),
             })
         }
     }
@@ -64,6 +83,10 @@ fn take_body(body: Body) -> Result<SettlementBody, CodecError> {
         Body::Reversal(reversal) => {
             SettlementBody::Reversal { last: reversal.last, until: reversal.until, reason: reversal.reason }
         }
+        Body::EndedPayment(ended) => SettlementBody::Transaction {
+            payment: Field::take(ended.payment, "EndedPayment.payment")?,
+            ending: Field::take(ended.ending, "EndedPayment.ending")?,
+        },
         Body::Movement(moved) => SettlementBody::Movement {
             player: Field::take(moved.player, "Movement.player")?,
             seat: Field::take(moved.seat, "Movement.seat")?,
@@ -72,6 +95,7 @@ fn take_body(body: Body) -> Result<SettlementBody, CodecError> {
             returned: Chips(moved.returned),
             transaction: moved.transaction,
             reason: Field::take(moved.reason, "Movement.reason")?,
+            statement: Field::take(moved.statement, "Movement.statement")?,
         },
     })
 }
@@ -91,7 +115,7 @@ pub(super) fn put(settlement: &Settlement, format: u32) -> wire::SettlementRecor
         game: game.put(),
         limit: limit.put(),
         config_version: config_version.put(),
-        body: Some(put_body(body)),
+        body: Some(put_body(body, format)),
     }
 }
 

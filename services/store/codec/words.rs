@@ -63,5 +63,5 @@ words! {
     PromptKind => PromptKind { Act, Pick }
     Play => Play { Fold, Check, Call, Bet, Raise }
     By => DecidedBy { Player, TimeOut, Absence }
-    SettlementKind => SettlementKind { Hand, Void, BuyIn, AddChips, CashOut, Reversal }
+    SettlementKind => SettlementKind { Hand, Void, BuyIn, AddChips, CashOut, Reversal, Transaction }
 }

@@ -182,6 +182,7 @@ fn players(body: &SettlementBody) -> Vec<String> {
         }
         SettlementBody::Void { refunds, .. } => refunds.iter().map(|(_, player, _)| name(player)).collect(),
         SettlementBody::Movement { player, .. } => vec![name(player)],
+        SettlementBody::Transaction { payment, .. } => vec![name(&payment.player)],
         SettlementBody::Reversal { .. } => Vec::new(),
     }
 }

@@ -2,7 +2,8 @@
 
 use rules::table::Table;
 use rules::{Millis, invariant};
-use tables::settlement::{DRIFT, settlements};
+use tables::deriving::settlements;
+use tables::settlement::DRIFT;
 use tables::{Entry, Settlement, StoreError, TableKey, Token};
 
 use super::{Inspect, RawEntry, RawState};

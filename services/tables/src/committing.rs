@@ -11,7 +11,9 @@ use tokio::runtime::Handle;
 use tokio::time::{sleep, timeout};
 
 use crate::clocks::{Alarm, Uncredited};
+use crate::courier::{self, Courier};
 use crate::dealer::{Dealer, nonce};
+use crate::deriving::{accounts, settlements};
 use crate::feed::{Feed, Published};
 use crate::hearing;
 use crate::ids::TableKey;
@@ -19,7 +21,6 @@ use crate::play::{PlayError, Settings, State};
 use crate::queues::Queues;
 use crate::recent::{Known, Recent};
 use crate::resume::Reached;
-use crate::settlement::settlements;
 use crate::store::{Commit, Ear, Outcome, RequestRecord, Store, StoreError, Stored, Token};
 
 /// So often a commit of which nothing is known is asked about and tried again, about a second and a half in all.
@@ -37,6 +38,7 @@ pub(crate) struct Core {
     pub(crate) alarm: Alarm,
     pub(crate) uncredited: Uncredited,
     pub(crate) recent: Recent,
+    pub(crate) courier: OnceLock<Courier>,
     ear: OnceLock<Arc<dyn Ear>>,
 }
 
@@ -83,8 +85,14 @@ impl Core {
             alarm: Alarm::default(),
             uncredited: Uncredited::default(),
             recent: Recent::new(settings.recent_tables),
+            courier: OnceLock::new(),
             ear: OnceLock::new(),
         }
+    }
+
+    /// Who asks the operators' wallets; none if there are none.
+    pub(crate) fn courier(&self) -> Option<&Courier> {
+        self.courier.get()
     }
 
     /// Where the store tells of other processes' commits.
@@ -167,7 +175,8 @@ impl Core {
     /// The commit that follows a state.
     pub(crate) fn next(&self, key: &TableKey, before: &Stored, draft: Draft) -> Commit {
         let settlements = settlements(key, &before.table, &draft.after, &draft.events);
-        commit(key, Some(before.token), draft, settlements)
+        let accounts = accounts(&before.table, &draft.events);
+        Commit { accounts, ..commit(key, Some(before.token), draft, settlements) }
     }
 
     /// Commits. If the caller hangs up meanwhile, or it takes too long, it goes on in a task of its own, so that there is
@@ -187,7 +196,11 @@ impl Core {
     }
 
     /// `doubt`: an earlier try may have come through, and why that is not known.
-    async fn see_through(&self, commit: &Commit, mut doubt: Option<String>) -> Result<Fate, StoreError> {
+    async fn see_through(
+        self: &Arc<Core>,
+        commit: &Commit,
+        mut doubt: Option<String>,
+    ) -> Result<Fate, StoreError> {
         let mut pause = FIRST_PAUSE;
         // A time-out is not sent again: if the store was away meanwhile, the clocks get that time back first (rules 8.4).
         let tries = if commit.not_before.is_some() { 1 } else { TRIES };
@@ -259,7 +272,7 @@ impl Core {
     }
 
     /// What follows a commit, and nothing before it.
-    fn done(&self, commit: &Commit, era: u64) -> Fate {
+    fn done(self: &Arc<Core>, commit: &Commit, era: u64) -> Fate {
         let (token, previous, table) = (commit.token, commit.expected, &commit.table);
         self.recent.put(&commit.key, Stored { token, table: Arc::clone(table) }, era);
         let events = || commit.events.clone().into();
@@ -269,6 +282,7 @@ impl Core {
         if let Some(at) = commit.due {
             self.alarm.ring_for(at);
         }
+        courier::send(self, &commit.key, table, &commit.events);
         Fate::Done
     }
 

@@ -6,8 +6,11 @@
 pub mod books;
 pub mod clocks;
 mod committing;
+pub mod courier;
 pub mod dealer;
 pub mod deliveries;
+pub mod deriving;
+mod drawing;
 pub mod feed;
 mod hearing;
 pub mod ids;
@@ -22,9 +25,11 @@ pub mod settlement;
 pub mod store;
 pub mod time;
 pub mod trial;
+pub mod wallet;
 pub mod watcher;
 
 pub use books::{Account, AccountName, AccountStep, Backlog, Books, Cursor, Tally};
+pub use courier::{Courier, CourierSettings};
 pub use dealer::{Dealer, OsDealer};
 pub use deliveries::{Deliveries, Delivery, DeliveryOrder, Parcel, Undelivered};
 pub use feed::{Feed, FeedLimits};
@@ -34,6 +39,7 @@ pub use play::{Answer, Answered, PlayError, Request, Settings, Tables};
 pub use resume::{Reached, ResumeKey};
 pub use settlement::{
     Settlement, SettlementBody, SettlementFilter, SettlementKind, SettlementPage, SettlementPosition,
+    Statement,
 };
 pub use store::{
     Commit, Ear, Entry, Following, Heard, History, Outage, Outcome, RequestRecord, Store, StoreError, Stored,

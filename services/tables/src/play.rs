@@ -5,11 +5,14 @@ use std::fmt;
 use std::sync::Arc;
 
 use rules::event::Event;
+use rules::payment::Decline;
 use rules::{Accepted, Ask, Command, Millis, Refusal, Table, TableConfig};
 use thiserror::Error;
 
 use crate::committing::{Core, Draft, Fate};
+use crate::courier::Courier;
 use crate::dealer::Dealer;
+use crate::drawing;
 use crate::feed::{Feed, FeedLimits};
 use crate::ids::{OperatorId, RequestId, TableId, TableKey};
 use crate::resume::Reached;
@@ -82,6 +85,18 @@ pub enum PlayError {
     /// The process has no room for another watcher.
     #[error("too many watchers")]
     TooManyWatchers,
+    /// The operator's wallet declined the debit. The same request gets the same answer.
+    #[error("the wallet declined the debit: {0:?}")]
+    WalletDeclined(Decline),
+    /// The operator's wallet did not confirm the debit: it is cancelled. The same request gets the same answer.
+    #[error("the wallet did not confirm the debit")]
+    WalletNotConfirmed,
+    /// The operator's wallet has not answered yet; the same request again goes on waiting.
+    #[error("the wallet has not answered yet")]
+    WalletPending,
+    /// The operator's wallet does not answer lately, and was not asked.
+    #[error("the wallet does not answer lately")]
+    WalletAway,
 }
 
 /// Sizes of the parts that hold tables in memory.
@@ -128,6 +143,20 @@ impl Tables {
     #[must_use]
     pub fn new(store: Arc<dyn Store>, dealer: Arc<dyn Dealer>, settings: Settings) -> Tables {
         Tables { core: Arc::new(Core::new(store, dealer, settings)) }
+    }
+
+    /// Lets the operators' wallets be asked by this courier, once and for all.
+    #[must_use]
+    pub fn with_courier(self, courier: Courier) -> Tables {
+        // A second one would change nothing: payments of the first may be on their way.
+        let _ = self.core.courier.set(courier);
+        self
+    }
+
+    /// Whether the operator's money comes from his wallet.
+    #[must_use]
+    pub fn draws(&self, operator: &OperatorId) -> bool {
+        self.core.courier().is_some_and(|courier| courier.serves(operator))
     }
 
     /// The store, for what only reads.
@@ -202,7 +231,7 @@ impl Tables {
     }
 
     /// Asks something of a table. A request that was done before gets the answer that it got then, whatever has
-    /// happened since. `etag`: only at this version.
+    /// happened since. A seat or chips of an operator with a wallet are paid for from there first. `etag`: only at this version.
     ///
     /// # Errors
     /// [`PlayError`]
@@ -214,6 +243,12 @@ impl Tables {
         ask: Ask,
         answer: Answer<'_>,
     ) -> Result<Answered, PlayError> {
+        if let Some(request) = request
+            && self.draws(&key.operator)
+            && drawing::draws(&ask)
+        {
+            return self.draw(key, request, etag, ask).await;
+        }
         let at = self.core.store.now().await?;
         let command = Command { at, ask };
         let judge = |table: &Table, at: Millis| {

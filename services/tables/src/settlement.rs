@@ -1,16 +1,14 @@
 //! Settlement records: every movement of money at a table, derived from the events of one commit and written in it.
 
 use rules::config::{Game, Limit};
-use rules::event::{Event, LeaveReason};
-use rules::hand::Hand;
-use rules::lost::REASON;
+use rules::event::LeaveReason;
+use rules::payment::{Ending, Payment};
 use rules::player::PlayerId;
 use rules::result::HandResult;
-use rules::table::Table;
 use rules::{Chips, Millis, SeatNo};
 use uuid::Uuid;
 
-use crate::ids::{NAMESPACE, TableId, TableKey};
+use crate::ids::{TableId, TableKey};
 
 /// What a record is about.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
@@ -27,11 +25,13 @@ pub enum SettlementKind {
     CashOut,
     /// Records that may have been given out count for nothing (rules 10.2).
     Reversal,
+    /// A payment between the operator's wallet and the table came to its end. It moves no chips: that is told by the others.
+    Transaction,
 }
 
 impl SettlementKind {
     /// Its part in derived ids: never to be changed.
-    const fn name(self) -> &'static str {
+    pub(crate) const fn name(self) -> &'static str {
         match self {
             SettlementKind::Hand => "hand",
             SettlementKind::Void => "void",
@@ -39,6 +39,7 @@ impl SettlementKind {
             SettlementKind::AddChips => "add-chips",
             SettlementKind::CashOut => "cash-out",
             SettlementKind::Reversal => "reversal",
+            SettlementKind::Transaction => "transaction",
         }
     }
 }
@@ -112,7 +113,31 @@ pub enum SettlementBody {
         transaction: String,
         /// Why he left; only of a cash-out.
         reason: Option<LeaveReason>,
+        /// What his session came to; only of a cash-out, and not in records of the first formats.
+        statement: Option<Statement>,
     },
+    /// A payment that has come to its end.
+    Transaction {
+        /// The payment, as it was before.
+        payment: Box<Payment>,
+        /// How it ended.
+        ending: Ending,
+    },
+}
+
+/// What a session came to, in minor units: bought in - wagered + won = what was paid out.
+#[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
+pub struct Statement {
+    /// What was brought to the table.
+    pub bought_in: Chips,
+    /// What was put into pots of hands that were paid.
+    pub wagered: Chips,
+    /// What was won of them, after the rake.
+    pub won: Chips,
+    /// The player's part of their rake (rules 7.2).
+    pub raked: Chips,
+    /// Hands dealt to him.
+    pub hands: u32,
 }
 
 impl Settlement {
@@ -122,6 +147,7 @@ impl Settlement {
         match &self.body {
             SettlementBody::Hand(result) => Some(result.number),
             SettlementBody::Void { hand, .. } => Some(*hand),
+            SettlementBody::Transaction { payment, .. } => Some(payment.hand).filter(|hand| *hand > 0),
             SettlementBody::Movement { .. } | SettlementBody::Reversal { .. } => None,
         }
     }
@@ -133,6 +159,7 @@ impl Settlement {
             SettlementBody::Hand(result) => result.players.iter().any(|p| p.player == *who),
             SettlementBody::Void { refunds, .. } => refunds.iter().any(|(_, player, _)| player == who),
             SettlementBody::Movement { player, .. } => player == who,
+            SettlementBody::Transaction { payment, .. } => payment.player == *who,
             // Whose records they were is lost with them.
             SettlementBody::Reversal { .. } => false,
         }
@@ -199,129 +226,5 @@ impl SettlementFilter {
     #[must_use]
     pub fn latest(&self) -> Option<Millis> {
         self.to.map(|to| to + DRIFT)
-    }
-}
-
-/// The records of one commit, from nothing but its events: whoever has the events has the records.
-#[must_use]
-pub fn settlements(key: &TableKey, before: &Table, after: &Table, events: &[Event]) -> Vec<Settlement> {
-    let mut made = Vec::new();
-    for event in events {
-        let Some(record) = record(before, after, event) else {
-            continue;
-        };
-        let ordinal = after.version * 256 + made.len() as u64;
-        made.push(Settlement {
-            id: id(key, after, record.kind, record.number.unwrap_or(ordinal)),
-            ordinal,
-            kind: record.kind,
-            key: key.clone(),
-            at: record.at,
-            version: after.version,
-            currency: before.config.currency,
-            game: before.config.game,
-            limit: before.config.limit,
-            config_version: before.config_version,
-            body: record.body,
-        });
-    }
-    made
-}
-
-/// One obligation has one id, also when its commit is made again. Only after a loss of history the same hand or session
-/// comes to an end a second time; that is another obligation, since the first one was reversed.
-fn id(key: &TableKey, after: &Table, kind: SettlementKind, number: u64) -> Uuid {
-    let mut name = format!("{key}/{}/{number}", kind.name());
-    if let Some(lost) = after.lost {
-        name += &format!("/{}", lost.until);
-    }
-    Uuid::new_v5(&NAMESPACE, name.as_bytes())
-}
-
-/// What an event adds to a record. `number` is that of the hand or of the session, where there is only one such record
-/// for it; chips can be added many times in a session.
-struct Record {
-    kind: SettlementKind,
-    number: Option<u64>,
-    at: Millis,
-    body: SettlementBody,
-}
-
-fn record(before: &Table, after: &Table, event: &Event) -> Option<Record> {
-    match event {
-        Event::HandSettled(result) => Some(Record {
-            kind: SettlementKind::Hand,
-            number: Some(result.number),
-            at: result.settled_at,
-            body: SettlementBody::Hand(result.clone()),
-        }),
-        Event::HandVoided { reason, requester, refunds, at } => {
-            // Only a running hand can be voided (rules 10.1), and that is the last one that began.
-            let hand = after.hand.as_ref().or(before.hand.as_ref())?;
-            Some(void(hand, reason, requester, refunds, *at))
-        }
-        Event::HistoryLost { last, until, at, .. } => Some(Record {
-            kind: SettlementKind::Reversal,
-            number: Some(*until),
-            at: *at,
-            body: SettlementBody::Reversal { last: *last, until: *until, reason: REASON.to_owned() },
-        }),
-        Event::PlayerSeated { .. } | Event::ChipsAdded { .. } | Event::PlayerStoodUp { .. } => {
-            movement(event)
-        }
-        _ => None,
-    }
-}
-
-fn void(hand: &Hand, reason: &str, requester: &str, refunds: &[(SeatNo, Chips)], at: Millis) -> Record {
-    let named = |(seat, amount): &(SeatNo, Chips)| Some((*seat, hand.player(*seat)?.player.clone(), *amount));
-    Record {
-        kind: SettlementKind::Void,
-        number: Some(hand.number),
-        at,
-        body: SettlementBody::Void {
-            hand: hand.number,
-            reason: reason.to_owned(),
-            requester: requester.to_owned(),
-            refunds: refunds.iter().filter_map(named).collect(),
-        },
-    }
-}
-
-fn movement(event: &Event) -> Option<Record> {
-    let (kind, number, at, body) = match event {
-        Event::PlayerSeated { seat, player, session, buy_in, transaction, at, .. } => {
-            let body = moved(player, *seat, *session, (*buy_in, Chips::ZERO), transaction, None);
-            (SettlementKind::BuyIn, Some(*session), *at, body)
-        }
-        Event::ChipsAdded { seat, player, session, added, returned, transaction, at } => {
-            let body = moved(player, *seat, *session, (*added, *returned), transaction, None);
-            (SettlementKind::AddChips, None, *at, body)
-        }
-        Event::PlayerStoodUp { seat, player, session, paid, reason, transaction, at } => {
-            let body = moved(player, *seat, *session, (*paid, Chips::ZERO), transaction, Some(*reason));
-            (SettlementKind::CashOut, Some(*session), *at, body)
-        }
-        _ => return None,
-    };
-    Some(Record { kind, number, at, body })
-}
-
-fn moved(
-    player: &PlayerId,
-    seat: SeatNo,
-    session: u64,
-    (amount, returned): (Chips, Chips),
-    transaction: &str,
-    reason: Option<LeaveReason>,
-) -> SettlementBody {
-    SettlementBody::Movement {
-        player: player.clone(),
-        seat,
-        session,
-        amount,
-        returned,
-        transaction: transaction.to_owned(),
-        reason,
     }
 }

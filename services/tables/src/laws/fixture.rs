@@ -9,8 +9,8 @@ use rules::{
 use uuid::Uuid;
 
 use crate::dealer::nonce;
+use crate::deriving::settlements;
 use crate::ids::{OperatorId, RequestId, TableId, TableKey};
-use crate::settlement::settlements;
 use crate::store::{Commit, Entry, Outcome, RequestRecord, Store, Stored, Token};
 
 /// A law's verdict: what is wrong, if something is.

@@ -7,7 +7,7 @@ use conformance::deals::Deals;
 use conformance::player::{Temper, decision, shuffled};
 use fulcrum::store::redis::RedisStore;
 use rules::{Ask, Chips, Command, Millis, Table};
-use tables::settlement::settlements;
+use tables::deriving::settlements;
 use tables::{Clock, Commit, OperatorId, Outcome, Store, StoreError, SystemClock, TableId, TableKey, Token};
 use uuid::Uuid;
 

@@ -1,0 +1,80 @@
+//! One operator's desk: his wallet, his line of errands, his breaker. Nobody else waits for it.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use rules::paying::Answer;
+use rules::payment::Payment;
+use tokio::sync::Semaphore;
+use tokio::time::timeout;
+
+use super::breaker::Breaker;
+use super::errand::{self, Next};
+use crate::wallet::{Call, Order, Reply, Wallet};
+
+/// So many errands of an operator may wait for their turn in one process. The clocks bring the others up again.
+const WAITING: usize = 4096;
+
+/// One operator's desk.
+pub(super) struct Desk {
+    wallet: Arc<dyn Wallet>,
+    /// Calls at work at once.
+    room: Semaphore,
+    /// Errands that wait or are at work.
+    line: Arc<Semaphore>,
+    breaker: Breaker,
+    deadline: Duration,
+}
+
+impl Desk {
+    pub(super) fn new(wallet: Arc<dyn Wallet>, calls: usize, deadline: Duration) -> Desk {
+        Desk {
+            wallet,
+            room: Semaphore::new(calls),
+            line: Arc::new(Semaphore::new(WAITING)),
+            breaker: Breaker::default(),
+            deadline,
+        }
+    }
+
+    /// Whether the wallet is left alone just now.
+    pub(super) fn is_closed(&self) -> bool {
+        self.breaker.is_open()
+    }
+
+    /// A place in the line; none if it is full.
+    pub(super) fn enter(&self) -> Option<tokio::sync::OwnedSemaphorePermit> {
+        Arc::clone(&self.line).try_acquire_owned().ok()
+    }
+
+    /// Runs an errand to its end.
+    pub(super) async fn run(&self, order: &Order, payment: &Payment, again: bool) -> Option<Answer> {
+        let mut call = errand::first(payment.phase, again || payment.attempts > 0)?;
+        loop {
+            let reply = self.ask(call, order).await;
+            match errand::after(payment.phase, call, reply) {
+                Next::Ask(next) => call = next,
+                Next::Say(answer) => return Some(answer),
+            }
+        }
+    }
+
+    async fn ask(&self, call: Call, order: &Order) -> Reply {
+        let Ok(_room) = self.room.acquire().await else {
+            return Reply::Unknown("the service is going down".to_owned());
+        };
+        if !self.breaker.admits() {
+            return Reply::Unknown("the wallet did not answer lately, and was not asked".to_owned());
+        }
+        let asked = timeout(self.deadline, self.wallet.ask(call, order)).await;
+        let reply = asked.unwrap_or_else(|_| Reply::Unknown(format!("no answer in {:?}", self.deadline)));
+        match &reply {
+            Reply::Unknown(error) => {
+                tracing::debug!(operator = %order.key.operator, ?call, id = %order.id, %error, "the wallet gave no answer");
+                self.breaker.failed();
+            }
+            _ => self.breaker.answered(),
+        }
+        reply
+    }
+}

@@ -1,0 +1,100 @@
+//! What the tables ask of operators' wallets, whoever carries the calls.
+
+use async_trait::async_trait;
+use rules::Chips;
+use rules::payment::{Decline, Payment, Purpose};
+use rules::player::PlayerId;
+use uuid::Uuid;
+
+use crate::ids::{NAMESPACE, RequestId, TableKey};
+
+/// What is asked of a wallet.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
+pub enum Call {
+    /// To book a debit.
+    Debit,
+    /// To book a credit.
+    Credit,
+    /// To cancel a debit.
+    Cancel,
+    /// What became of a transaction.
+    Find,
+}
+
+/// A payment as a wallet is told of it.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Order {
+    /// The table.
+    pub key: TableKey,
+    /// The transaction's id.
+    pub id: Uuid,
+    /// What for.
+    pub purpose: Purpose,
+    /// Whose money.
+    pub player: PlayerId,
+    /// His session at the table.
+    pub session: u64,
+    /// How much, in minor units.
+    pub amount: Chips,
+    /// In which currency, ISO 4217.
+    pub currency: [u8; 3],
+}
+
+/// What a wallet says.
+#[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
+pub enum Reply {
+    /// It has booked the transaction.
+    Booked,
+    /// It has declined the debit.
+    Declined(Decline),
+    /// The debit is cancelled.
+    Cancelled,
+    /// It has never heard of the transaction.
+    Missing,
+    /// Nothing that could be made use of: no answer in time, an error, or an answer to something else. The text is for
+    /// people, at most [`LONGEST_ERROR`] bytes.
+    Unknown(String),
+}
+
+/// So long is the text of an error at most, in bytes.
+pub const LONGEST_ERROR: usize = 200;
+
+/// An operator's wallet. Whatever it does, a call ends within a few seconds, and costs a bounded amount of memory.
+#[async_trait]
+pub trait Wallet: Send + Sync + 'static {
+    /// Asks it.
+    async fn ask(&self, call: Call, order: &Order) -> Reply;
+}
+
+/// The id of the debit that a request asks for: however often it is asked, the wallet books it once.
+#[must_use]
+pub fn debit_id(key: &TableKey, request: &RequestId) -> Uuid {
+    Uuid::new_v5(&NAMESPACE, format!("{key}/debit/{request}").as_bytes())
+}
+
+/// The id of a payment at the wallet, for ever the same. That of a credit follows from its number; after a loss of history
+/// numbers come again, for something else (rules 10.2).
+#[must_use]
+pub fn payment_id(key: &TableKey, payment: &Payment) -> Uuid {
+    if let Some(request) = &payment.request {
+        return debit_id(key, &RequestId(Uuid::from_bytes(request.id)));
+    }
+    let name = format!("{key}/credit/{}/{}", payment.epoch, payment.number);
+    Uuid::new_v5(&NAMESPACE, name.as_bytes())
+}
+
+impl Order {
+    /// A payment of a table with this currency.
+    #[must_use]
+    pub fn of(key: &TableKey, payment: &Payment, currency: [u8; 3]) -> Order {
+        Order {
+            key: key.clone(),
+            id: payment_id(key, payment),
+            purpose: payment.purpose,
+            player: payment.player.clone(),
+            session: payment.session,
+            amount: payment.amount,
+            currency,
+        }
+    }
+}
