@@ -39,6 +39,10 @@ pub struct Settings {
 pub struct Limits {
     /// Commits of a table that are kept.
     pub history: u64,
+    /// Days for which request ids are remembered.
+    pub request_days: u64,
+    /// Days for which settlement records are kept.
+    pub settlement_days: u64,
     /// The largest message that is read, in bytes.
     pub message_bytes: usize,
     /// Calls at work at once.
@@ -151,6 +155,8 @@ impl Settings {
         let limits = &self.limits;
         let numbers = [
             ("limits.history", limits.history == 0),
+            ("limits.request_days", limits.request_days == 0),
+            ("limits.settlement_days", limits.settlement_days == 0),
             ("limits.message_bytes", limits.message_bytes == 0),
             ("limits.calls", limits.calls == 0),
             ("limits.call_seconds", limits.call_seconds == 0),

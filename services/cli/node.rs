@@ -7,7 +7,9 @@ use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
 
+use rules::Millis;
 use tables::dealer::OsDealer;
+use tables::janitor::{self, Retention};
 use tables::{FeedLimits, MemoryStore, Store, SystemClock, Tables, clocks};
 use tokio::net::TcpListener;
 use tokio::sync::{oneshot, watch};
@@ -27,10 +29,21 @@ const CARD_KEY: &str = "FULCRUM_CARD_KEY";
 pub struct Setup {
     listen: SocketAddr,
     place: Place,
-    history: u64,
+    kept: Kept,
     keys: Option<Keyring>,
     serving: ServeConfig,
     tables: tables::Settings,
+}
+
+/// What is kept how long.
+#[derive(Clone, Copy)]
+struct Kept {
+    /// Commits of a table.
+    history: u64,
+    /// Request records.
+    requests: Millis,
+    /// Settlement records.
+    settlements: Millis,
 }
 
 /// A running server.
@@ -42,6 +55,7 @@ pub struct Node {
     serving: JoinHandle<Result<(), ServeError>>,
     stop_clocks: watch::Sender<bool>,
     clocks: JoinHandle<()>,
+    janitor: JoinHandle<()>,
 }
 
 impl Setup {
@@ -74,7 +88,11 @@ impl Setup {
         Ok(Setup {
             listen: settings.listen,
             place,
-            history: limits.history,
+            kept: Kept {
+                history: limits.history,
+                requests: days(limits.request_days),
+                settlements: days(limits.settlement_days),
+            },
             keys,
             serving,
             tables: tables::Settings { recent_tables: limits.recent_tables, feed },
@@ -100,9 +118,10 @@ impl Node {
     /// # Errors
     /// [`Failure`], which says what to do.
     pub async fn start(setup: Setup) -> Result<Node, Failure> {
-        let Setup { listen, place, history, keys, serving, tables } = setup;
-        let (store, kept) = open(place, history, keys).await?;
+        let Setup { listen, place, kept, keys, serving, tables } = setup;
+        let (store, where_kept) = open(place, kept, keys).await?;
         let callers = callers(&serving);
+        let retention = Retention { operators: serving.operators(), kept: kept.settlements };
         let tables = Tables::new(store, Arc::new(OsDealer), tables);
         clocks::credit_outages(&tables)
             .await
@@ -118,10 +137,11 @@ impl Node {
         };
         Ok(Node {
             address,
-            store: kept,
+            store: where_kept,
             callers,
             stop_serving,
-            clocks: tokio::spawn(clocks::run(tables.clone(), clocks_stop)),
+            clocks: tokio::spawn(clocks::run(tables.clone(), clocks_stop.clone())),
+            janitor: tokio::spawn(janitor::run(tables.clone(), retention, clocks_stop)),
             serving: tokio::spawn(grpc::serve(serving, tables, listener, stopped)),
             stop_clocks,
         })
@@ -150,6 +170,9 @@ impl Node {
         let ended = tokio::select! {
             ended = &mut self.serving => ended,
             _ = &mut self.clocks => return Failure::Failed("the clocks broke down".to_owned()),
+            _ = &mut self.janitor => {
+                return Failure::Failed("the removal of old settlements broke down".to_owned());
+            }
         };
         match served(ended) {
             Err(failure) => failure,
@@ -167,38 +190,45 @@ impl Node {
         let result = served(self.serving.await);
         let _ = self.stop_clocks.send(true);
         let _ = self.clocks.await;
+        let _ = self.janitor.await;
         result
     }
 }
 
-async fn open(
-    place: Place,
-    history: u64,
-    keys: Option<Keyring>,
-) -> Result<(Arc<dyn Store>, String), Failure> {
+const fn days(days: u64) -> Millis {
+    Millis(days.saturating_mul(24 * 60 * 60 * 1000))
+}
+
+async fn open(place: Place, kept: Kept, keys: Option<Keyring>) -> Result<(Arc<dyn Store>, String), Failure> {
     let (path, keys) = match (place, keys) {
         (Place::File(path), Some(keys)) => (path, keys),
-        (Place::Redis(url), Some(keys)) => return open_redis(&url, keys).await,
+        (Place::Redis(url), Some(keys)) => return open_redis(&url, kept, keys).await,
         _ => {
-            let history = usize::try_from(history).unwrap_or(usize::MAX);
-            let store = MemoryStore::new(Arc::new(SystemClock::default())).with_history(history);
+            let history = usize::try_from(kept.history).unwrap_or(usize::MAX);
+            let store = MemoryStore::new(Arc::new(SystemClock::default()));
+            let store = store.with_history(history).with_requests_kept(kept.requests);
             return Ok((Arc::new(store), "in memory, lost at the end".to_owned()));
         }
     };
-    let kept = path.display().to_string();
-    let settings = EmbeddedSettings { history, ..EmbeddedSettings::new(path, Arc::new(keys)) };
+    let place = path.display().to_string();
+    let settings = EmbeddedSettings {
+        history: kept.history,
+        requests_kept: kept.requests,
+        ..EmbeddedSettings::new(path, Arc::new(keys))
+    };
     // Reads the whole file, to find out whether it is sound.
     let opened = tokio::task::spawn_blocking(move || EmbeddedStore::open(settings)).await;
     let store = opened.map_err(|error| Failure::Failed(format!("opening the store broke down: {error}")))?;
-    Ok((Arc::new(store.map_err(|error| cannot_open(&error))?), kept))
+    Ok((Arc::new(store.map_err(|error| cannot_open(&error))?), place))
 }
 
-async fn open_redis(url: &str, keys: Keyring) -> Result<(Arc<dyn Store>, String), Failure> {
+async fn open_redis(url: &str, kept: Kept, keys: Keyring) -> Result<(Arc<dyn Store>, String), Failure> {
     let config = RedisConfig::parse(url).map_err(|error| Failure::Usage(error.to_string()))?;
-    let kept = format!("Redis, {}", config.topology);
+    let config = RedisConfig { requests_kept: kept.requests, ..config };
+    let place = format!("Redis, {}", config.topology);
     let opened = RedisStore::open(config, Codec::new(Arc::new(keys))).await;
     let store = opened.map_err(|error| Failure::Failed(error.to_string()))?;
-    Ok((Arc::new(store), kept))
+    Ok((Arc::new(store), place))
 }
 
 /// The keys for a store that several servers share: a key that only this one has would lock the others out.

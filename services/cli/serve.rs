@@ -45,6 +45,13 @@ pub struct ServeArgs {
     /// [setting: limits.history; default: 4096]
     #[arg(long, env = "FULCRUM_HISTORY", value_name = "COMMITS", help_heading = "Store")]
     history: Option<u64>,
+    /// For how many days request ids are remembered, so that a repeated call does nothing twice. [setting:
+    /// limits.request_days; default: 14]
+    #[arg(long, env = "FULCRUM_REQUEST_DAYS", value_name = "DAYS", help_heading = "Store")]
+    request_days: Option<u64>,
+    /// For how many days settlement records are kept, acknowledged or not. [setting: limits.settlement_days; default: 14]
+    #[arg(long, env = "FULCRUM_SETTLEMENT_DAYS", value_name = "DAYS", help_heading = "Store")]
+    settlement_days: Option<u64>,
 
     /// Who may call: a line for each token, the operator's name, a space, the token. Without it callers need no token
     /// and are all the operator "dev". [setting: token_file]
@@ -126,6 +133,8 @@ impl ServeArgs {
             ("token_file", text(&self.token_file)),
             ("key_file", text(&self.key_file)),
             ("limits.history", number(self.history)),
+            ("limits.request_days", number(self.request_days)),
+            ("limits.settlement_days", number(self.settlement_days)),
             ("limits.message_bytes", number(self.message_bytes)),
             ("limits.calls", number(self.calls)),
             ("limits.call_seconds", number(self.call_seconds)),

@@ -5,7 +5,7 @@ use std::net::SocketAddr;
 use std::sync::Arc;
 use std::time::Duration;
 
-use tables::{Deliveries, Tables};
+use tables::{Deliveries, OperatorId, Tables};
 use thiserror::Error;
 use tokio::net::TcpListener;
 use tokio::sync::{Semaphore, watch};
@@ -16,7 +16,7 @@ use tonic_health::ServingStatus;
 use super::actions::Actions;
 use super::delivering::Delivering;
 use super::health;
-use super::layers::auth::{Credentials, Tokens};
+use super::layers::auth::{Credentials, Tokens, developer};
 use super::layers::methods::Methods;
 use super::layers::{Front, FrontLayer};
 use super::pivot::Pivots;
@@ -46,6 +46,17 @@ pub struct ServeConfig {
     pub heartbeat: Duration,
     /// How long running calls and streams may take to end at a shutdown.
     pub drain: Duration,
+}
+
+impl ServeConfig {
+    /// Everybody who may call.
+    #[must_use]
+    pub fn operators(&self) -> Vec<OperatorId> {
+        match &self.tokens {
+            Some(tokens) => tokens.operators().into_iter().collect(),
+            None => developer().into_iter().collect(),
+        }
+    }
 }
 
 impl Default for ServeConfig {

@@ -8,6 +8,7 @@ mod events;
 mod fixtures;
 mod golden;
 mod inspect;
+mod janitor;
 mod keyring;
 mod kill;
 mod laws;

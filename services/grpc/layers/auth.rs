@@ -1,5 +1,6 @@
 //! Who calls: static tokens, each of an operator. Tokens are kept as their SHA-256 only and compared in constant time.
 
+use std::collections::BTreeSet;
 use std::fmt;
 
 use http::HeaderMap;
@@ -11,8 +12,12 @@ use thiserror::Error;
 /// A shorter token could be guessed.
 const SHORTEST: usize = 16;
 
-/// Who everybody is where no tokens are asked for.
 const DEVELOPER: &str = "dev";
+
+/// Who everybody is where no tokens are asked for.
+pub fn developer() -> Option<OperatorId> {
+    OperatorId::new(DEVELOPER)
+}
 
 /// The tokens that a server knows.
 #[derive(Clone)]
@@ -68,6 +73,12 @@ impl Tokens {
         if tokens.is_empty() { Err(TokenFault::Empty) } else { Ok(Tokens(tokens)) }
     }
 
+    /// Everybody who has a token.
+    #[must_use]
+    pub fn operators(&self) -> BTreeSet<OperatorId> {
+        self.0.iter().map(|(operator, _)| operator.clone()).collect()
+    }
+
     /// Whose token it is. Takes as long for a wrong one as for a right one.
     fn operator(&self, token: &str) -> Option<&OperatorId> {
         let given = digest(token);
@@ -107,7 +118,7 @@ impl Credentials {
     pub fn new(tokens: Option<Tokens>) -> Option<Credentials> {
         match tokens {
             Some(tokens) => Some(Credentials::Tokens(tokens)),
-            None => OperatorId::new(DEVELOPER).map(Credentials::Everybody),
+            None => developer().map(Credentials::Everybody),
         }
     }
 

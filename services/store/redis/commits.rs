@@ -22,6 +22,10 @@ use crate::store::{CodecError, LATEST};
 /// before the clocks have got that time back (rules 8.4).
 const STALE: Millis = Millis(2_000);
 
+/// Redis refuses times of life that it cannot add to its own time, and zero; that would come after the first write. A hundred
+/// years, ms.
+const LONGEST_KEPT: Millis = Millis::minutes(100 * 365 * 24 * 60);
+
 impl RedisStore {
     pub(super) async fn try_commit(&self, commit: &Commit) -> Result<Outcome, StoreError> {
         let place = Place::of(&commit.key, self.shards());
@@ -53,7 +57,7 @@ impl RedisStore {
             channel: if self.waits() { String::new() } else { place.channel() },
             keeps_state: commit.token.version.is_multiple_of(self.state_every()),
             request: request.transpose()?,
-            request_kept: self.config.requests_kept.0,
+            request_kept: self.config.requests_kept.clamp(Millis(1), LONGEST_KEPT).0,
             settlements: settlements.collect::<Result<_, CodecError>>()?,
             accounts: increments(&commit.key.operator, &commit.accounts)?,
         };

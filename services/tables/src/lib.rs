@@ -14,6 +14,7 @@ mod drawing;
 pub mod feed;
 mod hearing;
 pub mod ids;
+pub mod janitor;
 pub mod laws;
 mod loss;
 pub mod memory;

@@ -27,7 +27,7 @@ use crate::chain::{Chain, check_whole};
 use crate::fixtures::codec;
 
 /// A store of an installation that is there. On a busy machine its first answer may take longer than a start waits.
-async fn open(config: RedisConfig) -> Arc<RedisStore> {
+pub async fn open(config: RedisConfig) -> Arc<RedisStore> {
     let started = Instant::now();
     loop {
         match RedisStore::open(config.clone(), codec()).await {
