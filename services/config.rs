@@ -1,5 +1,6 @@
 //! The settings of the server: defaults, a file, variables and flags, each stronger than the one before.
 
+use std::collections::BTreeMap;
 use std::net::SocketAddr;
 use std::path::{Path, PathBuf};
 
@@ -29,6 +30,10 @@ pub struct Settings {
     pub drain_seconds: u64,
     /// Bounds.
     pub limits: Limits,
+    /// Operators' wallets, by the operators' names.
+    pub wallets: BTreeMap<String, WalletSettings>,
+    /// What all wallets have in common.
+    pub wallet: WalletLimits,
     /// The log.
     pub log: Log,
 }
@@ -58,6 +63,35 @@ pub struct Limits {
     /// Tables that are kept in memory.
     pub recent_tables: usize,
 }
+
+/// An operator's wallet.
+#[derive(Clone, PartialEq, Eq, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct WalletSettings {
+    /// Where it is: `http://host:port` or `https://host:port`.
+    pub address: String,
+    /// The file with the token that is sent along; empty: none is.
+    #[serde(default)]
+    pub token_file: String,
+    /// The file with the certificates of the authority that has signed the wallet's; empty: those that the world trusts.
+    #[serde(default)]
+    pub ca_file: String,
+}
+
+/// How wallets are asked.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct WalletLimits {
+    /// The longest that a call to a wallet may take, in milliseconds.
+    pub deadline_ms: u64,
+    /// Calls to one operator's wallet at work at once.
+    pub calls: usize,
+    /// How long a wallet is asked for one payment, in seconds.
+    pub park_after_seconds: u64,
+}
+
+/// A payment's calls have to be over when its term is: [`rules::payment::FIRST_TERM`].
+const LONGEST_WALLET_CALL: u64 = 5_000;
 
 /// How the log is written.
 #[derive(Clone, PartialEq, Eq, Debug, Deserialize)]
@@ -152,8 +186,15 @@ impl Settings {
                 "the store has no name: give a file, or \"memory\"".to_owned(),
             ));
         }
+        if self.wallet.deadline_ms > LONGEST_WALLET_CALL {
+            let most = format!("wallet.deadline_ms is {LONGEST_WALLET_CALL} at the most");
+            return Err(ConfigError::Unusable(most));
+        }
         let limits = &self.limits;
         let numbers = [
+            ("wallet.deadline_ms", self.wallet.deadline_ms == 0),
+            ("wallet.calls", self.wallet.calls == 0),
+            ("wallet.park_after_seconds", self.wallet.park_after_seconds == 0),
             ("limits.history", limits.history == 0),
             ("limits.request_days", limits.request_days == 0),
             ("limits.settlement_days", limits.settlement_days == 0),

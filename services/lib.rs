@@ -6,3 +6,4 @@ pub mod grpc;
 pub mod pb;
 pub mod store;
 pub mod telemetry;
+pub mod wallet;

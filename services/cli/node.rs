@@ -10,17 +10,22 @@ use std::time::Duration;
 use rules::Millis;
 use tables::dealer::OsDealer;
 use tables::janitor::{self, Retention};
-use tables::{FeedLimits, MemoryStore, Store, SystemClock, Tables, clocks};
+use tables::wallet::Wallet;
+use tables::{
+    Courier, CourierSettings, FeedLimits, MemoryStore, OperatorId, Store, SystemClock, Tables, clocks,
+};
 use tokio::net::TcpListener;
 use tokio::sync::{oneshot, watch};
 use tokio::task::JoinHandle;
 use zeroize::Zeroizing;
 
 use super::failure::Failure;
-use crate::config::{Place, Settings};
+use crate::config::{Place, Settings, WalletSettings};
 use crate::grpc::{self, ServeConfig, ServeError, Tokens};
 use crate::store::embedded::{EmbeddedSettings, EmbeddedStore, OpenError};
 use crate::store::{Codec, Keyring, KeyringError, RedisConfig, RedisStore};
+
+use crate::wallet::{GrpcWallet, WalletAddress};
 
 /// The variable with the keys for the cards. There is no flag for it: flags are seen by everybody on the machine.
 const CARD_KEY: &str = "FULCRUM_CARD_KEY";
@@ -33,6 +38,8 @@ pub struct Setup {
     keys: Option<Keyring>,
     serving: ServeConfig,
     tables: tables::Settings,
+    wallets: Vec<(OperatorId, Arc<dyn Wallet>)>,
+    courier: CourierSettings,
 }
 
 /// What is kept how long.
@@ -96,6 +103,8 @@ impl Setup {
             keys,
             serving,
             tables: tables::Settings { recent_tables: limits.recent_tables, feed },
+            wallets: wallets(settings)?,
+            courier: courier(settings),
         })
     }
 
@@ -118,11 +127,12 @@ impl Node {
     /// # Errors
     /// [`Failure`], which says what to do.
     pub async fn start(setup: Setup) -> Result<Node, Failure> {
-        let Setup { listen, place, kept, keys, serving, tables } = setup;
+        let Setup { listen, place, kept, keys, serving, tables, wallets, courier } = setup;
         let (store, where_kept) = open(place, kept, keys).await?;
         let callers = callers(&serving);
         let retention = Retention { operators: serving.operators(), kept: kept.settlements };
-        let tables = Tables::new(store, Arc::new(OsDealer), tables);
+        let tables =
+            Tables::new(store, Arc::new(OsDealer), tables).with_courier(Courier::new(wallets, courier));
         clocks::credit_outages(&tables)
             .await
             .map_err(|error| Failure::Failed(format!("the store cannot be read: {error}")))?;
@@ -273,6 +283,42 @@ pub fn given_keys(file: Option<&Path>) -> Result<Option<Keyring>, Failure> {
         }
         (None, Some(file)) => Keyring::from_file(file).map(Some).map_err(unusable),
         (None, None) => Ok(None),
+    }
+}
+
+/// The wallets that the settings name.
+fn wallets(settings: &Settings) -> Result<Vec<(OperatorId, Arc<dyn Wallet>)>, Failure> {
+    let wallet = |(name, wallet): (&String, &WalletSettings)| {
+        let operator = OperatorId::new(name).ok_or_else(|| {
+            Failure::Usage(format!(
+                "[wallets.{name}]: an operator is 1 to 64 small letters, digits, `_` or `-`"
+            ))
+        })?;
+        let read = |file: &str| match file {
+            "" => Ok(None),
+            file => fs::read_to_string(file).map(Some).map_err(|error| {
+                Failure::Usage(format!("the file {file} of [wallets.{name}] cannot be read: {error}"))
+            }),
+        };
+        let address = WalletAddress {
+            url: wallet.address.clone(),
+            token: read(&wallet.token_file)?.map(|token| token.trim().to_owned()),
+            authority: read(&wallet.ca_file)?,
+            deadline: Duration::from_millis(settings.wallet.deadline_ms),
+        };
+        let wallet = GrpcWallet::new(&address).map_err(Failure::Usage)?;
+        Ok((operator, Arc::new(wallet) as Arc<dyn Wallet>))
+    };
+    settings.wallets.iter().map(wallet).collect()
+}
+
+fn courier(settings: &Settings) -> CourierSettings {
+    CourierSettings {
+        deadline: Duration::from_millis(settings.wallet.deadline_ms),
+        calls: settings.wallet.calls,
+        park_after: Millis(settings.wallet.park_after_seconds.saturating_mul(1000)),
+        seated: grpc::seated,
+        added: grpc::added,
     }
 }
 

@@ -18,4 +18,5 @@ mod tables;
 mod watching;
 
 pub use layers::auth::{TokenFault, Tokens};
+pub use request::{added, seated};
 pub use server::{ServeConfig, ServeError, serve};

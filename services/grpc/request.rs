@@ -118,6 +118,18 @@ impl Change {
     }
 }
 
+/// The answer to SeatPlayer where the wallet has paid for the seat.
+#[must_use]
+pub fn seated(key: &TableKey, events: &[Event], table: &Table) -> Vec<u8> {
+    answer::seat_player(Made { key, events, table }).encode_to_vec()
+}
+
+/// The answer to AddChips where the wallet has paid for the chips.
+#[must_use]
+pub fn added(key: &TableKey, events: &[Event], table: &Table) -> Vec<u8> {
+    answer::add_chips(Made { key, events, table }).encode_to_vec()
+}
+
 impl Opening {
     /// Opens the table.
     ///
