@@ -45,7 +45,7 @@ impl Purpose {
 }
 
 /// What is to be had from the wallet.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 pub enum Phase {
     /// That it books the debit.
     Debiting,

@@ -1,6 +1,7 @@
 //! One errand to a wallet: which call comes first, and what follows from a reply. Pure, so that every order of calls, replies
 //! and crashes can be tried out.
 
+use rules::event::Event;
 use rules::paying::Answer;
 use rules::payment::{Decline, Phase};
 
@@ -13,6 +14,21 @@ pub enum Next {
     Ask(Call),
     /// That is the answer.
     Say(Answer),
+}
+
+/// What a commit asks of the courier: payments by their numbers, and whether they may have been called for before.
+#[must_use]
+pub fn errands(events: &[Event]) -> Vec<(u64, bool)> {
+    let mut errands = Vec::new();
+    for event in events {
+        match event {
+            Event::PaymentBegun { payment } => errands.push((payment.number, false)),
+            Event::PaymentMoved { number, .. } => errands.push((*number, true)),
+            Event::PaymentsTaken { numbers, .. } => errands.extend(numbers.iter().map(|n| (*n, true))),
+            _ => {}
+        }
+    }
+    errands
 }
 
 /// The first call of an errand; none for a payment that is parked. `again`: somebody may have made it before, and nobody

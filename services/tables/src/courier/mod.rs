@@ -74,23 +74,9 @@ impl Courier {
     }
 }
 
-/// What a commit asks of the courier: payments by their numbers, and whether they may have been called for before.
-fn errands(events: &[Event]) -> Vec<(u64, bool)> {
-    let mut errands = Vec::new();
-    for event in events {
-        match event {
-            Event::PaymentBegun { payment } => errands.push((payment.number, false)),
-            Event::PaymentMoved { number, .. } => errands.push((*number, true)),
-            Event::PaymentsTaken { numbers, .. } => errands.extend(numbers.iter().map(|n| (*n, true))),
-            _ => {}
-        }
-    }
-    errands
-}
-
 /// Sends the courier on his way for what was just committed. Returns at once.
 pub(crate) fn send(core: &Arc<Core>, key: &TableKey, table: &Arc<Table>, events: &[Event]) {
-    for (number, again) in errands(events) {
+    for (number, again) in errand::errands(events) {
         let Some(payment) = table.payment(number).cloned() else {
             continue;
         };
