@@ -29,7 +29,7 @@ const FIRST_PAUSE: Duration = Duration::from_millis(50);
 const LONGEST_PAUSE: Duration = Duration::from_secs(1);
 
 /// A connection with credentials on it.
-type Connection = InterceptedService<Channel, Bearer>;
+pub type Connection = InterceptedService<Channel, Bearer>;
 
 /// A client of a server. Clones share its connection.
 #[derive(Clone)]
@@ -65,18 +65,7 @@ impl Client {
     /// # Errors
     /// [`Failure::Usage`] if the address is none or the token cannot be sent.
     pub fn new(address: &str, token: Option<&str>) -> Result<Client, Failure> {
-        let address = if address.contains("://") { address.to_owned() } else { format!("http://{address}") };
-        let endpoint = Endpoint::from_shared(address.clone()).map_err(|_| bad_address(&address))?;
-        if endpoint.uri().scheme_str() != Some("http") || endpoint.uri().host().is_none() {
-            return Err(bad_address(&address));
-        }
-        let channel = endpoint
-            .connect_timeout(Duration::from_secs(5))
-            .tcp_nodelay(true)
-            .http2_keep_alive_interval(Duration::from_secs(20))
-            .keep_alive_timeout(Duration::from_secs(10))
-            .connect_lazy();
-        let connection = InterceptedService::new(channel, Bearer(token.map(bearer).transpose()?));
+        let (connection, address) = connection(address, token)?;
         Ok(Client {
             tables: TableServiceClient::new(connection.clone()),
             actions: ActionServiceClient::new(connection.clone()),
@@ -114,6 +103,26 @@ impl Client {
             }
         }
     }
+}
+
+/// A connection to the server at this address, and the address as a URL. It connects with its first call.
+///
+/// # Errors
+/// [`Failure::Usage`] if the address is none or the token cannot be sent.
+pub fn connection(address: &str, token: Option<&str>) -> Result<(Connection, String), Failure> {
+    let address = if address.contains("://") { address.to_owned() } else { format!("http://{address}") };
+    let endpoint = Endpoint::from_shared(address.clone()).map_err(|_| bad_address(&address))?;
+    if endpoint.uri().scheme_str() != Some("http") || endpoint.uri().host().is_none() {
+        return Err(bad_address(&address));
+    }
+    let channel = endpoint
+        .connect_timeout(Duration::from_secs(5))
+        .tcp_nodelay(true)
+        .http2_keep_alive_interval(Duration::from_secs(20))
+        .keep_alive_timeout(Duration::from_secs(10))
+        .connect_lazy();
+    let bearer = Bearer(token.map(bearer).transpose()?);
+    Ok((InterceptedService::new(channel, bearer), address))
 }
 
 /// Growing pauses between repetitions.

@@ -1,4 +1,4 @@
-//! The command line: `serve`, `demo`, `bot`, `load`, `operator` and `store`.
+//! The command line: `serve`, `demo`, `bot`, `load`, `operator`, `conformance` and `store`.
 //!
 //! What is absent, on purpose: no command fixes a deck or shows a card to anybody who may not see it. Bots and tellers
 //! are clients like all others; they know what their stream tells them.
@@ -7,6 +7,7 @@ mod asks;
 mod bot;
 mod cards;
 mod client;
+mod conformance;
 mod demo;
 mod failure;
 mod follow;
@@ -64,6 +65,8 @@ enum Command {
     Load(Box<load::LoadArgs>),
     /// Runs an operator's backend: a wallet with accounts in a file.
     Operator(Box<operator::OperatorArgs>),
+    /// Checks an operator's wallet against the contract, and says what to fix.
+    Conformance(conformance::ConformanceArgs),
     /// Looks into a store: shows a table, checks everything, raises the format of records.
     Store(store::StoreArgs),
 }
@@ -80,6 +83,8 @@ Examples:
       Twenty tables of bots at that server, measured and checked.
   fulcrum operator --player ada=100000
       A wallet for that server to call, with an account in it.
+  fulcrum conformance --wallet http://127.0.0.1:50061 --player ada
+      Whether a wallet does what the contract says: that one, or your own.
   fulcrum store check --store fulcrum.redb
       Whether everything fits that a server left in its file.
 
@@ -122,6 +127,10 @@ async fn run(command: Command) -> Result<(), Failure> {
         Command::Operator(args) => {
             quiet_log()?;
             operator::run(*args).await
+        }
+        Command::Conformance(args) => {
+            quiet_log()?;
+            conformance::run(args).await
         }
         Command::Store(args) => {
             quiet_log()?;

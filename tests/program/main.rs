@@ -6,6 +6,7 @@ mod bots;
 #[allow(dead_code, reason = "the store's tests need more of it")]
 mod chain;
 mod child;
+mod conformance;
 mod crash;
 mod demo;
 mod duplicates;

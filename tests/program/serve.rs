@@ -15,6 +15,7 @@ fn every_command_teaches_with_examples() {
         &["load", "--help"],
         &["operator", "--help"],
         &["operator", "books", "--help"],
+        &["conformance", "--help"],
         &["store", "--help"],
         &["store", "show", "--help"],
         &["store", "check", "--help"],
