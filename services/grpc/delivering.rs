@@ -57,10 +57,10 @@ impl Delivering {
         consumer: &str,
         place: SettlementPosition,
     ) -> Result<v1::AckSettlementsResponse, Status> {
-        if !self.deliveries.knows(operator, place).await.map_err(away)? {
+        let Some(place) = self.deliveries.passed(operator, place).await.map_err(away)? else {
             let right = "the position of a message that was streamed";
             return Err(status::invalid(vec![FieldViolation::new("position", right)]));
-        }
+        };
         let marked = self.books().acknowledge(operator, consumer, place).await.map_err(away)?;
         let cursor = marked.ok_or_else(status::consumer_not_found)?;
         let consumer = self.consumer(operator, consumer, &cursor).await.map_err(away)?;

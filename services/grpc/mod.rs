@@ -10,6 +10,7 @@ mod layers;
 mod parse;
 mod pivot;
 mod render;
+mod reports;
 mod request;
 pub mod server;
 mod settlements;

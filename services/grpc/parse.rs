@@ -9,6 +9,7 @@ pub mod play;
 pub mod seats;
 pub mod settlements;
 pub mod tables;
+pub mod transactions;
 
 use std::ops::RangeInclusive;
 

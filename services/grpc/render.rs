@@ -10,6 +10,7 @@ pub mod event;
 pub mod hand;
 pub mod settlement;
 pub mod table;
+pub mod transaction;
 
 use prost_types::{Duration, Timestamp};
 use rules::{Chips, Millis, SeatNo, SeatSet};

@@ -169,7 +169,7 @@ pub async fn now(tables: &Tables) -> Result<Millis, Status> {
 }
 
 /// An answer as it was kept.
-fn reply<R: Message + Default>(bytes: &[u8]) -> Result<Response<R>, Status> {
+pub fn reply<R: Message + Default>(bytes: &[u8]) -> Result<Response<R>, Status> {
     R::decode(bytes).map(Response::new).map_err(|error| status::internal(&error))
 }
 

@@ -1,20 +1,20 @@
-//! Settlement records, and voiding hands.
+//! Settlement records and their delivery, voiding hands, books and transactions.
 
 use tables::{OperatorId, SettlementKind, SettlementPage, SettlementPosition, Tables};
 use tonic::{Request, Response, Status};
 
 use super::delivering::Delivering;
 use super::parse::play::void_hand;
-use super::parse::{balance as parse_balance, delivery as parse_delivery, settlements as parse};
-use super::render::{answer, balance, settlement as render};
+use super::parse::{
+    balance as parse_balance, delivery as parse_delivery, settlements as parse,
+    transactions as parse_transactions,
+};
+use super::render::{answer, settlement as render};
 use super::request::open;
-use super::status;
 use super::watching::Messages;
+use super::{reports, status};
 use crate::pb::v1;
 use crate::pb::v1::settlement_service_server::SettlementService;
-
-/// What is said of calls that the contract has and this version has not.
-const SOON: &str = "this version does not serve the call yet";
 
 /// The service.
 pub struct Settlements {
@@ -48,13 +48,6 @@ impl Settlements {
             settlements: records.iter().map(|(_, record)| render::settlement(record)).collect(),
             next_page_token: last.unwrap_or_default(),
         })
-    }
-
-    async fn trial_balance(&self, page: parse_balance::Page) -> Result<v1::GetTrialBalanceResponse, Status> {
-        let read = page.wanted.page(&**self.tables.store(), page.after.clone(), page.size).await;
-        let read = read.map_err(|error| status::store(&error))?.ok_or_else(status::table_not_found)?;
-        let next = read.reached.as_ref().map(|place| page.token(place));
-        Ok(balance::page(&read, next.unwrap_or_default()))
     }
 
     /// After which record the page begins, and which is the last that is wanted, if not all are: `None` of that is none.
@@ -150,8 +143,9 @@ impl SettlementService for Settlements {
         &self,
         request: Request<v1::GetSessionStatementRequest>,
     ) -> Result<Response<v1::GetSessionStatementResponse>, Status> {
-        open(request)?;
-        Err(status::not_implemented(SOON))
+        let (operator, message) = open(request)?;
+        let session = parse_transactions::get_session_statement(&operator, &message)?;
+        reports::statement(&self.tables, session).await.map(Response::new)
     }
 
     async fn get_trial_balance(
@@ -160,38 +154,45 @@ impl SettlementService for Settlements {
     ) -> Result<Response<v1::GetTrialBalanceResponse>, Status> {
         let (operator, message) = open(request)?;
         let page = parse_balance::get_trial_balance(&operator, &message)?;
-        self.trial_balance(page).await.map(Response::new)
+        reports::trial_balance(&self.tables, page).await.map(Response::new)
     }
 
     async fn list_transactions(
         &self,
         request: Request<v1::ListTransactionsRequest>,
     ) -> Result<Response<v1::ListTransactionsResponse>, Status> {
-        open(request)?;
-        Err(status::not_implemented(SOON))
+        let (operator, message) = open(request)?;
+        let page = parse_transactions::list_transactions(&operator, &message)?;
+        reports::list(&self.tables, &operator, page).await.map(Response::new)
     }
 
     async fn retry_transaction(
         &self,
         request: Request<v1::RetryTransactionRequest>,
     ) -> Result<Response<v1::RetryTransactionResponse>, Status> {
-        open(request)?;
-        Err(status::not_implemented(SOON))
+        let (operator, message) = open(request)?;
+        let deed = parse_transactions::retry_transaction(&operator, &message)?;
+        let answer = |transaction, sequence| v1::RetryTransactionResponse { transaction, sequence };
+        reports::see_to(&self.tables, deed, answer).await
     }
 
     async fn propose_resolution(
         &self,
         request: Request<v1::ProposeResolutionRequest>,
     ) -> Result<Response<v1::ProposeResolutionResponse>, Status> {
-        open(request)?;
-        Err(status::not_implemented(SOON))
+        let (operator, message) = open(request)?;
+        let deed = parse_transactions::propose_resolution(&operator, &message)?;
+        let answer = |transaction, sequence| v1::ProposeResolutionResponse { transaction, sequence };
+        reports::see_to(&self.tables, deed, answer).await
     }
 
     async fn confirm_resolution(
         &self,
         request: Request<v1::ConfirmResolutionRequest>,
     ) -> Result<Response<v1::ConfirmResolutionResponse>, Status> {
-        open(request)?;
-        Err(status::not_implemented(SOON))
+        let (operator, message) = open(request)?;
+        let deed = parse_transactions::confirm_resolution(&operator, &message)?;
+        let answer = |transaction, sequence| v1::ConfirmResolutionResponse { transaction, sequence };
+        reports::see_to(&self.tables, deed, answer).await
     }
 }

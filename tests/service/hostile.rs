@@ -5,6 +5,7 @@ mod crowd;
 mod fields;
 mod fuzz;
 mod garbage;
+pub mod parked;
 mod repeated;
 mod scene;
 mod strangers;

@@ -98,6 +98,9 @@ fn kinds(f: &mut Fields, wanted: &[i32]) -> Vec<SettlementKind> {
         Kind::CashOut => Some(SettlementKind::CashOut),
         Kind::Reversal => Some(SettlementKind::Reversal),
     };
+    if kinds.is_empty() {
+        return SettlementKind::TOLD.to_vec();
+    }
     kinds.into_iter().filter_map(kind).collect()
 }
 

@@ -15,11 +15,13 @@ use thiserror::Error;
 use self::lookout::Lookout;
 use crate::books::{Backlog, Cursor};
 use crate::ids::{OperatorId, TableId};
-use crate::settlement::{Settlement, SettlementFilter, SettlementPosition};
+use crate::settlement::{Settlement, SettlementFilter, SettlementKind, SettlementPosition};
 use crate::store::{Store, StoreError};
 
 /// So many records a stream holds at most.
 const PAGE: usize = 256;
+/// So many records that are not told are passed at most with the one before them.
+const UNTOLD: usize = 31;
 /// So many streams of an operator a process serves.
 pub const STREAMS: usize = 64;
 
@@ -118,22 +120,31 @@ impl Deliveries {
         let taken = self.store.books().take_cursor(&order.operator, &order.consumer).await?;
         let cursor = taken.ok_or(Undelivered::TooManyConsumers)?;
         let at = order.after.or(cursor.position);
-        let filter = SettlementFilter { table: order.table, ..SettlementFilter::default() };
+        let kinds = SettlementKind::TOLD.to_vec();
+        let filter = SettlementFilter { table: order.table, kinds, ..SettlementFilter::default() };
         let generation = cursor.generation;
         Ok(Delivery { order, filter, generation, read: VecDeque::new(), at, told: at, gap: at, place })
     }
 
-    /// Whether there is, or was, a record at this place.
+    /// Up to where a consumer has read who has read up to this place: what is not told behind it he need not wait for.
+    /// `None` if there is no record at this place, and never was.
     ///
     /// # Errors
     /// [`StoreError`]
-    pub async fn knows(&self, operator: &OperatorId, place: SettlementPosition) -> Result<bool, StoreError> {
+    pub async fn passed(
+        &self,
+        operator: &OperatorId,
+        place: SettlementPosition,
+    ) -> Result<Option<SettlementPosition>, StoreError> {
         let before = place.0.checked_sub(1).map(SettlementPosition);
-        let page = self.store.settlements(operator, &SettlementFilter::default(), before, 1).await?;
-        if page.records.first().is_some_and(|(first, _)| *first == place) {
-            return Ok(true);
+        let page = self.store.settlements(operator, &SettlementFilter::default(), before, UNTOLD + 1).await?;
+        let mut records = page.records.iter();
+        if records.next().is_some_and(|(first, _)| *first == place) {
+            let untold = records.take_while(|(_, record)| !SettlementKind::TOLD.contains(&record.kind));
+            return Ok(untold.last().map(|(last, _)| *last).or(Some(place)));
         }
-        Ok(self.store.books().retired_until(operator).await?.is_some_and(|until| place <= until))
+        let retired = self.store.books().retired_until(operator).await?;
+        Ok(retired.filter(|until| place <= *until).map(|_| place))
     }
 
     /// A consumer's mark; `None` if there is no such consumer.

@@ -2,7 +2,7 @@
 
 use rules::event::Event;
 use rules::hand::Hand;
-use rules::lost::REASON;
+use rules::lost::{Lost, REASON};
 use rules::payment::Purpose;
 use rules::player::{PlayerId, Seat};
 use rules::table::Table;
@@ -29,7 +29,7 @@ pub fn settlements(key: &TableKey, before: &Table, after: &Table, events: &[Even
         made.push(Settlement {
             id: match &record.body {
                 SettlementBody::Transaction { payment, .. } => payment_id(key, payment),
-                _ => id(key, after, record.kind, record.number.unwrap_or(ordinal)),
+                _ => id(key, after.lost, record.kind, record.number.unwrap_or(ordinal)),
             },
             ordinal,
             kind: record.kind,
@@ -46,11 +46,16 @@ pub fn settlements(key: &TableKey, before: &Table, after: &Table, events: &[Even
     made
 }
 
+/// The id of the one record of a kind that a session has, if it was made after this loss of history and before the next.
+pub(crate) fn session_record(key: &TableKey, lost: Option<Lost>, kind: SettlementKind, session: u64) -> Uuid {
+    id(key, lost, kind, session)
+}
+
 /// One obligation has one id, also when its commit is made again. Only after a loss of history the same hand or session
 /// comes to an end a second time; that is another obligation, since the first one was reversed.
-fn id(key: &TableKey, after: &Table, kind: SettlementKind, number: u64) -> Uuid {
+fn id(key: &TableKey, lost: Option<Lost>, kind: SettlementKind, number: u64) -> Uuid {
     let mut name = format!("{key}/{}/{number}", kind.name());
-    if let Some(lost) = after.lost {
+    if let Some(lost) = lost {
         name += &format!("/{}", lost.until);
     }
     Uuid::new_v5(&NAMESPACE, name.as_bytes())

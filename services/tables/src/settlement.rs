@@ -30,6 +30,16 @@ pub enum SettlementKind {
 }
 
 impl SettlementKind {
+    /// The kinds that are told as settlement records; the ends of transactions are told otherwise.
+    pub const TOLD: [SettlementKind; 6] = [
+        SettlementKind::Hand,
+        SettlementKind::Void,
+        SettlementKind::BuyIn,
+        SettlementKind::AddChips,
+        SettlementKind::CashOut,
+        SettlementKind::Reversal,
+    ];
+
     /// Its part in derived ids: never to be changed.
     pub(crate) const fn name(self) -> &'static str {
         match self {

@@ -86,7 +86,7 @@ fn check(fault: &Fault, what: Put, status: &Status) -> Result<(), String> {
         "INVALID_ARGUMENT" | "BAD_CONFIG" | "FIXED_SETTING" | "NO_SUCH_SEAT" | "PAGE_TOKEN_INVALID" => {
             Code::InvalidArgument
         }
-        "HAND_UNKNOWN" | "CONSUMER_NOT_FOUND" => Code::NotFound,
+        "HAND_UNKNOWN" | "CONSUMER_NOT_FOUND" | "SESSION_NOT_FOUND" | "PAYMENT_UNKNOWN" => Code::NotFound,
         "ETAG_MISMATCH" => Code::Aborted,
         _ => Code::FailedPrecondition,
     };
@@ -138,7 +138,8 @@ async fn a_message_without_anything_has_all_its_required_fields_named() {
             .filter(|fault| fault.put.iter().any(|put| matches!(put, Put::Gone)))
             // An amount of no action is none; a hand of no table is no fault without a hand.
             .filter(|fault| {
-                !["to", "tables[0].table_id"].contains(&fault.path) && call.name != "ListSettlements"
+                !["to", "tables[0].table_id"].contains(&fault.path)
+                    && !["ListSettlements", "ListTransactions"].contains(&&*call.name)
             })
             .map(|fault| fault.path.to_owned())
             .collect();

@@ -9,6 +9,10 @@ use prost_reflect::DynamicMessage;
 use super::super::harness::caller::{eyes_of, seat_request};
 use super::super::harness::{Caller, House, double, request_id, texas};
 use super::contract::Call;
+use super::parked;
+
+/// Calls about a transaction that is parked.
+const PARKED: [&str; 3] = ["RetryTransaction", "ProposeResolution", "ConfirmResolution"];
 
 /// A table and a request.
 pub struct Scene {
@@ -46,6 +50,11 @@ impl Scene {
             None => house.caller().await,
         };
         let (table, turn) = scene(&mut caller, &call.name).await;
+        if PARKED.contains(&&*call.name) {
+            // Tokens begin with the operator's name here.
+            let operator = token.and_then(|token| token.split('-').next()).unwrap_or("dev");
+            parked::park(house, operator, &table, call.name == "ConfirmResolution").await;
+        }
         let bytes = request(&mut caller, &call.name, &table, &turn).await;
         let good = DynamicMessage::decode(call.input.clone(), &bytes[..]).expect("a message of the call");
         Scene { caller, table, good }
@@ -230,6 +239,15 @@ async fn request(caller: &mut Caller, call: &str, table: &str, turn: &v1::Turn) 
             let position = caller.first_delivery("books", table).await.position;
             v1::AckSettlementsRequest { consumer: "books".into(), position }.encode_to_vec()
         }
+        "GetSessionStatement" => {
+            v1::GetSessionStatementRequest { table_id, player_id, session: 1 }.encode_to_vec()
+        }
+        "ListTransactions" => {
+            let states = vec![v1::TransactionState::Booked.into()];
+            let list = v1::ListTransactionsRequest { table_id, player_id, states, ..Default::default() };
+            v1::ListTransactionsRequest { page_size: 5, hand_number: 1, ..list }.encode_to_vec()
+        }
+        call if PARKED.contains(&call) => parked::request(call, caller, table).await,
         "GetTrialBalance" => {
             let request = v1::GetTrialBalanceRequest { table_id, player_id, ..Default::default() };
             v1::GetTrialBalanceRequest { page_size: 5, ..request }.encode_to_vec()

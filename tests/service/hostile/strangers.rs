@@ -34,6 +34,10 @@ async fn another_operators_table_is_not_found_by_any_call() {
                 let list = v1::ListConsumersResponse::decode(answer.expect("a list")).expect("a list");
                 assert_eq!(list, v1::ListConsumersResponse::default());
             }
+            "ListTransactions" => {
+                let list = v1::ListTransactionsResponse::decode(answer.expect("a list")).expect("a list");
+                assert_eq!(list, v1::ListTransactionsResponse::default());
+            }
             // Of his own, who is not there.
             "ListSettlements" => assert_eq!(reason(&answer.expect_err("no consumer")), "CONSUMER_NOT_FOUND"),
             "DeleteConsumer" => drop(answer.expect("nothing")),

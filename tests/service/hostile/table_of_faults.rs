@@ -47,6 +47,7 @@ const NO_ID: &[Put] = &[
     Long(5_000),
 ];
 const NO_NAME: &[Put] = &[Text("a b"), Text("ä"), Text("a\u{0}"), Long(65), Long(100_000)];
+const UNKNOWN_ID: &[Put] = &[Text("6f1d2c0e-91a4-4b7a-8e35-d0c45b7e9a13")];
 const NO_CONSUMER: &[Put] =
     &[Gone, Text("Books"), Text("a b"), Text("a:b"), Text("ä"), Text("a\u{0}"), Long(65), Long(100_000)];
 const NO_MOMENT: &[Put] =
@@ -64,11 +65,12 @@ const DAY: &[Put] = &[Time(86_401, 0), Time(i64::MAX / 1000, 0)];
 /// All of them.
 pub const FAULTS: &[Fault] = &[
     invalid("*", "request_id", NO_ID),
-    invalid("*-ListSettlements-StreamSettlements-GetTrialBalance", "table_id", NO_ID),
+    invalid("*-ListSettlements-StreamSettlements-GetTrialBalance-ListTransactions", "table_id", NO_ID),
     invalid("StreamSettlements", "table_id", &[Text("x"), Long(36), Long(5_000)]),
     invalid("GetTrialBalance", "table_id", &[Text("x"), Long(36), Long(5_000)]),
     // The hand of no table.
     invalid("ListSettlements", "table_id", &[Gone, Text("x"), Long(36)]),
+    invalid("ListTransactions", "table_id", &[Gone, Text("x"), Long(36)]),
     invalid("*", "settlement_id", NO_ID),
     invalid("*", "consumer", NO_CONSUMER),
     stale("AckSettlements", "consumer", &[Text("nobody")], "CONSUMER_NOT_FOUND"),
@@ -83,7 +85,7 @@ pub const FAULTS: &[Fault] = &[
     invalid("*", "delivery", NO_VALUE),
     invalid("*", "delivery", NOTHING),
     invalid("*", "player_id", NO_NAME),
-    invalid("*-ListSettlements-GetTrialBalance", "player_id", NOTHING),
+    invalid("*-ListSettlements-GetTrialBalance-ListTransactions", "player_id", NOTHING),
     stale("StandUp", "player_id", &[Text("zoe")], "NOT_SEATED"),
     stale("SitOut", "player_id", &[Text("zoe")], "NOT_SEATED"),
     stale("SitIn", "player_id", &[Text("zoe")], "NOT_SEATED"),
@@ -102,8 +104,23 @@ pub const FAULTS: &[Fault] = &[
     Fault { named: Some("tables[0].resume_token"), ..invalid("*", "tables.resume_token", NO_TOKEN) },
     invalid("*", "tables", &[Gone, Times(501), Times(5_000)]),
     Fault { named: Some("tables[1].table_id"), ..invalid("*", "tables", &[Times(2)]) },
-    invalid("*-ListSettlements", "hand_number", NOTHING),
-    stale("*-ListSettlements", "hand_number", &[Number(9), Number(u64::MAX as i128)], "HAND_UNKNOWN"),
+    invalid("*-ListSettlements-ListTransactions", "hand_number", NOTHING),
+    stale(
+        "*-ListSettlements-ListTransactions",
+        "hand_number",
+        &[Number(9), Number(u64::MAX as i128)],
+        "HAND_UNKNOWN",
+    ),
+    invalid("*", "session", NOTHING),
+    stale("GetSessionStatement", "session", &[Number(9), Number(u64::MAX as i128)], "SESSION_NOT_FOUND"),
+    stale("GetSessionStatement", "player_id", &[Text("zoe")], "SESSION_NOT_FOUND"),
+    invalid("*", "resolution", NO_VALUE),
+    invalid("*", "resolution", NOTHING),
+    stale("ConfirmResolution", "resolution", &[Number(2)], "NOTHING_PROPOSED"),
+    stale("ConfirmResolution", "requester", &[Text("ada")], "SAME_PERSON"),
+    stale("RetryTransaction", "transaction_id", UNKNOWN_ID, "PAYMENT_UNKNOWN"),
+    stale("ProposeResolution", "transaction_id", UNKNOWN_ID, "PAYMENT_UNKNOWN"),
+    stale("ConfirmResolution", "transaction_id", UNKNOWN_ID, "PAYMENT_UNKNOWN"),
     invalid("*", "turn", NOTHING),
     stale("*", "turn", &[Number(99), Number(u32::MAX as i128)], "TURN_NOT_REACHED"),
     invalid("Act", "action", NO_VALUE),
@@ -201,6 +218,7 @@ pub const FAULTS: &[Fault] = &[
 /// Fields of which every value is legal, with the one that is put to the test.
 pub const FREE: &[(&str, &str, Put)] = &[
     ("ListSettlements", "hand_number", Number(u64::MAX as i128)),
+    ("ListTransactions", "hand_number", Number(u64::MAX as i128)),
     ("*", "after_sequence", Number(u64::MAX as i128)),
     ("*", "tables.after_sequence", Number(u64::MAX as i128)),
     ("*", "preferences.straddle", Number(0)),
