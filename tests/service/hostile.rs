@@ -5,7 +5,6 @@ mod crowd;
 mod fields;
 mod fuzz;
 mod garbage;
-pub mod parked;
 mod repeated;
 mod scene;
 mod strangers;

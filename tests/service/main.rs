@@ -14,5 +14,6 @@ mod lists;
 mod money;
 mod play;
 mod repeats;
+mod resolving;
 mod secrecy;
 mod watching;

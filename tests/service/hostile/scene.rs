@@ -7,9 +7,8 @@ use prost::Message;
 use prost_reflect::DynamicMessage;
 
 use super::super::harness::caller::{eyes_of, seat_request};
-use super::super::harness::{Caller, House, double, request_id, texas};
+use super::super::harness::{Caller, House, double, payments, request_id, texas};
 use super::contract::Call;
-use super::parked;
 
 /// Calls about a transaction that is parked.
 const PARKED: [&str; 3] = ["RetryTransaction", "ProposeResolution", "ConfirmResolution"];
@@ -53,7 +52,7 @@ impl Scene {
         if PARKED.contains(&&*call.name) {
             // Tokens begin with the operator's name here.
             let operator = token.and_then(|token| token.split('-').next()).unwrap_or("dev");
-            parked::park(house, operator, &table, call.name == "ConfirmResolution").await;
+            payments::park(house, operator, &table, call.name == "ConfirmResolution").await;
         }
         let bytes = request(&mut caller, &call.name, &table, &turn).await;
         let good = DynamicMessage::decode(call.input.clone(), &bytes[..]).expect("a message of the call");
@@ -247,7 +246,7 @@ async fn request(caller: &mut Caller, call: &str, table: &str, turn: &v1::Turn) 
             let list = v1::ListTransactionsRequest { table_id, player_id, states, ..Default::default() };
             v1::ListTransactionsRequest { page_size: 5, hand_number: 1, ..list }.encode_to_vec()
         }
-        call if PARKED.contains(&call) => parked::request(call, caller, table).await,
+        call if PARKED.contains(&call) => payments::request(call, caller, table).await,
         "GetTrialBalance" => {
             let request = v1::GetTrialBalanceRequest { table_id, player_id, ..Default::default() };
             v1::GetTrialBalanceRequest { page_size: 5, ..request }.encode_to_vec()
