@@ -102,7 +102,11 @@ impl Setup {
             },
             keys,
             serving,
-            tables: tables::Settings { recent_tables: limits.recent_tables, feed },
+            tables: tables::Settings {
+                recent_tables: limits.recent_tables,
+                feed,
+                ..tables::Settings::default()
+            },
             wallets: wallets(settings)?,
             courier: courier(settings),
         })

@@ -258,6 +258,7 @@ pub fn failed(error: PlayError) -> Status {
                 .because(ErrorReason::EtagMismatch)
         }
         PlayError::Store(error) => store(&error),
+        PlayError::Disabled { scope, reason } => scope_disabled(scope, &reason),
         PlayError::Contended => overloaded("too many calls wait for this table"),
         PlayError::TooManyWatchers => too_many_watchers(),
         PlayError::WalletDeclined(_)
@@ -303,6 +304,15 @@ const fn decline(why: Decline) -> &'static str {
         Decline::Currency => "currency_unknown",
         Decline::Cancelled => "cancelled",
     }
+}
+
+/// A stop stands against it (rules 9.4).
+fn scope_disabled(scope: &str, reason: &str) -> Status {
+    Told::new(Code::FailedPrecondition, format!("a stop of {scope} is in force: {reason}"))
+        .with("rule", "9.4")
+        .with("scope", scope)
+        .with("reason", reason)
+        .because(ErrorReason::ScopeDisabled)
 }
 
 /// A store's fault: its text stays here.

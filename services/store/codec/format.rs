@@ -25,6 +25,9 @@ pub(super) const DECLINED: u32 = 3;
 /// In this format money comes from operators' wallets and goes back to them, and a seat has the tallies of its session.
 pub(super) const PAYMENTS: u32 = 3;
 
+/// From this format on every server minds the registry of stops (rules 9.4): before that nothing is put there.
+pub(super) const STOPS: u32 = 3;
+
 /// The formats of one store; its codecs share them, so that a raise is followed while they are in use.
 #[derive(Debug)]
 pub(super) struct Formats {

@@ -18,6 +18,7 @@ mod result;
 mod scope;
 mod secrets;
 mod settlement;
+mod stop;
 mod table;
 pub mod tallies;
 mod words;
@@ -27,6 +28,7 @@ use std::sync::Arc;
 use rules::Millis;
 use rules::event::Event;
 use rules::table::Table;
+use tables::stops::{AuditEntry, StopEntry};
 use tables::{Entry, OperatorId, RequestId, RequestRecord, Settlement, TableKey, Token};
 
 pub use error::CodecError;
@@ -205,6 +207,42 @@ impl Codec {
     /// [`CodecError`]
     pub fn read_settlement(&self, operator: &OperatorId, bytes: &[u8]) -> Result<Settlement, CodecError> {
         settlement::take(self.open(bytes)?, operator)
+    }
+
+    /// The record of a stop in the registry.
+    ///
+    /// # Errors
+    /// [`CodecError::NeedsFormat`], and what [`Codec::written_format`] says.
+    pub fn write_stop(&self, stop: &StopEntry) -> Result<Vec<u8>, CodecError> {
+        let format = self.written_format()?;
+        format::require(format, format::STOPS)?;
+        Ok(frame::close(&stop::put(stop, format)))
+    }
+
+    /// Reads a stop.
+    ///
+    /// # Errors
+    /// [`CodecError`]
+    pub fn read_stop(&self, bytes: &[u8]) -> Result<StopEntry, CodecError> {
+        stop::take(self.open(bytes)?)
+    }
+
+    /// The record of an entry of the audit of stops.
+    ///
+    /// # Errors
+    /// As [`Codec::write_stop`].
+    pub fn write_stop_audit(&self, entry: &AuditEntry) -> Result<Vec<u8>, CodecError> {
+        let format = self.written_format()?;
+        format::require(format, format::STOPS)?;
+        Ok(frame::close(&stop::put_audit(entry, format)))
+    }
+
+    /// Reads an entry of the audit.
+    ///
+    /// # Errors
+    /// [`CodecError`]
+    pub fn read_stop_audit(&self, bytes: &[u8]) -> Result<AuditEntry, CodecError> {
+        stop::take_audit(self.open(bytes)?)
     }
 
     /// The record of a request that is remembered.

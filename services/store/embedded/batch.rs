@@ -50,7 +50,7 @@ pub(super) struct PreparedSettlement {
 pub(super) struct Batch<'a> {
     pub transaction: &'a WriteTransaction,
     pub reader: &'a Reader,
-    now: Millis,
+    pub now: Millis,
     /// How many commits of a table are kept at least.
     history: u64,
     /// Whether anything was written.

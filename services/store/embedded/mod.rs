@@ -14,6 +14,7 @@ mod read;
 mod recent;
 mod retire;
 mod schema;
+mod stops;
 mod writer;
 
 use std::path::PathBuf;
@@ -27,8 +28,8 @@ use tables::store::REQUEST_RETENTION;
 use tables::time::{Clock, SystemClock};
 use tables::{
     Books, Commit, History, OperatorId, Outage, Outcome, RequestId, RequestRecord, ResumeKey, Settlement,
-    SettlementBody, SettlementFilter, SettlementPage, SettlementPosition, Store, StoreError, Stored, TableId,
-    TableKey,
+    SettlementBody, SettlementFilter, SettlementPage, SettlementPosition, Stops, Store, StoreError, Stored,
+    TableId, TableKey,
 };
 use tokio::sync::oneshot;
 use uuid::Uuid;
@@ -271,6 +272,10 @@ impl Store for EmbeddedStore {
 
     async fn outages(&self) -> Result<Vec<Outage>, StoreError> {
         self.look(Reader::outages)
+    }
+
+    fn stops(&self) -> &dyn Stops {
+        self
     }
 
     async fn check(&self) -> Result<(), StoreError> {

@@ -12,7 +12,8 @@ use super::fault::Fault;
 use super::schema::{
     ACCOUNTS, CHECKPOINTS, CURSORS, DUE, EVENTS, HAND_SETTLEMENTS, KEY_CHECKS, LAYOUT, META, META_FORMAT,
     META_HEARTBEAT, META_LAYOUT, OUTAGES, PLAYER_SETTLEMENTS, REQUEST_AGES, REQUESTS, RETIRED,
-    SETTLEMENT_IDS, SETTLEMENTS, TABLE_SETTLEMENTS, TABLES,
+    SETTLEMENT_IDS, SETTLEMENTS, STOP_AUDIT, STOP_REQUEST_AGES, STOP_REQUESTS, STOP_SHELVES, STOPS,
+    TABLE_SETTLEMENTS, TABLES,
 };
 use crate::store::codec::{Codec, FIRST_FORMAT};
 use crate::store::keyring::{Keyring, sync_folder};
@@ -277,6 +278,11 @@ fn make_tables(transaction: &WriteTransaction) -> Result<(), Fault> {
     transaction.open_table(RETIRED)?;
     transaction.open_table(CURSORS)?;
     transaction.open_table(ACCOUNTS)?;
+    transaction.open_table(STOP_SHELVES)?;
+    transaction.open_table(STOPS)?;
+    transaction.open_table(STOP_AUDIT)?;
+    transaction.open_table(STOP_REQUESTS)?;
+    transaction.open_table(STOP_REQUEST_AGES)?;
     Ok(())
 }
 

@@ -34,7 +34,7 @@ impl Reader {
         now - recorded > self.requests_kept
     }
 
-    fn begin(&self) -> Result<ReadTransaction, Fault> {
+    pub fn begin(&self) -> Result<ReadTransaction, Fault> {
         Ok(self.database.begin_read()?)
     }
 

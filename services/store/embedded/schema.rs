@@ -60,6 +60,17 @@ pub(super) const CURSORS: Definition<(&'static str, &'static str), (u64, Option<
 pub(super) type AccountKey<'a> = (&'a str, &'a str, [u8; 3]);
 /// By operator, player and currency: a [`Tally::row`].
 pub(super) const ACCOUNTS: Definition<AccountKey<'static>, [u64; Tally::SUMS]> = Definition::new("accounts");
+/// By shelf: version and nonce of its last change.
+pub(super) const STOP_SHELVES: Definition<&'static str, (u64, u64)> = Definition::new("stop_shelves");
+/// By shelf and name: a stop.
+pub(super) const STOPS: Definition<(&'static str, &'static str), Bytes> = Definition::new("stops");
+/// By shelf and number: an entry of the audit of stops.
+pub(super) const STOP_AUDIT: Definition<(&'static str, u64), Bytes> = Definition::new("stop_audit");
+/// By author and request: the time at which it was recorded, and the record.
+pub(super) const STOP_REQUESTS: Definition<ByTable, (u64, Bytes)> = Definition::new("stop_requests");
+/// By that time, author and request: in the order in which they go.
+pub(super) const STOP_REQUEST_AGES: Definition<(u64, &'static str, u128), ()> =
+    Definition::new("stop_request_ages");
 /// The times when the service was away: from, to.
 pub(super) const OUTAGES: Definition<u64, u64> = Definition::new("outages");
 

@@ -20,7 +20,7 @@ use crate::store::{CodecError, LATEST};
 /// A commit that comes to Redis later than this after it was sent is not done any more: whoever sent it has given up.
 /// Shorter than the silence that counts as an outage, so that a time-out which Redis sat on during one is not applied
 /// before the clocks have got that time back (rules 8.4).
-const STALE: Millis = Millis(2_000);
+pub(super) const STALE: Millis = Millis(2_000);
 
 /// Redis refuses times of life that it cannot add to its own time, and zero; that would come after the first write. A hundred
 /// years, ms.

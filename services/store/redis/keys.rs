@@ -1,6 +1,7 @@
 //! What lies where in Redis. A table belongs to one of N shards, and every key of a shard carries the shard's name as
 //! its hash tag: so that all keys of one table are on one machine, and one script may change them together.
 
+use tables::stops::{Author, Shelf};
 use tables::{OperatorId, RequestId, TableId, TableKey};
 use uuid::Uuid;
 
@@ -16,6 +17,28 @@ pub(super) const INSTALLATION: &str = "{fulcrum}:installation";
 /// How far an operator's readers of settlements have come: a hash.
 pub(super) fn cursors(operator: &OperatorId) -> String {
     format!("{{fulcrum}}:cursors:{operator}")
+}
+
+/// Written so that replicas have what was written before it on the installation's server.
+pub(super) const INSTALLATION_FENCE: &str = "{fulcrum}:fence";
+
+/// The keys of a shelf of stops.
+pub(super) struct StopKeys {
+    pub(super) token: String,
+    pub(super) stops: String,
+    pub(super) audit: String,
+}
+
+impl StopKeys {
+    pub(super) fn of(shelf: &Shelf) -> StopKeys {
+        let key = |kind: &str| format!("{{fulcrum}}:stops:{kind}:{shelf}");
+        StopKeys { token: key("v"), stops: key("s"), audit: key("a") }
+    }
+}
+
+/// The record of a request for a stop.
+pub(super) fn stop_request(author: &Author, id: &RequestId) -> String {
+    format!("{{fulcrum}}:stops:rq:{author}:{id}")
 }
 
 /// One of the installation's shards.

@@ -27,6 +27,7 @@ mod route;
 mod script;
 mod settlements;
 mod startup;
+mod stops;
 mod time;
 mod topology;
 
@@ -39,8 +40,8 @@ use rules::Millis;
 use rules::table::Table;
 use tables::{
     Books, Commit, Ear, Following, History, OperatorId, Outage, Outcome, RequestId, RequestRecord, ResumeKey,
-    Settlement, SettlementFilter, SettlementPage, SettlementPosition, Store, StoreError, Stored, TableId,
-    TableKey,
+    Settlement, SettlementFilter, SettlementPage, SettlementPosition, Stops, Store, StoreError, Stored,
+    TableId, TableKey,
 };
 use uuid::Uuid;
 
@@ -274,6 +275,10 @@ impl Store for RedisStore {
 
     async fn outages_by_now(&self, key: &TableKey) -> Result<Vec<Outage>, StoreError> {
         self.outages_with_a_beat(key).await
+    }
+
+    fn stops(&self) -> &dyn Stops {
+        self
     }
 
     async fn check(&self) -> Result<(), StoreError> {

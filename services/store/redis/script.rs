@@ -10,18 +10,21 @@ use super::fault::strange;
 
 /// One commit.
 const COMMIT: &str = include_str!("commit.lua");
+/// One change of a shelf of stops.
+const STOPS: &str = include_str!("stops.lua");
 /// One sign of life of one shard.
 const BEAT: &str = include_str!("beat.lua");
 
 static COMMIT_HASH: LazyLock<String> = LazyLock::new(|| Script::new(COMMIT).get_hash().to_owned());
+static STOPS_HASH: LazyLock<String> = LazyLock::new(|| Script::new(STOPS).get_hash().to_owned());
 static BEAT_HASH: LazyLock<String> = LazyLock::new(|| Script::new(BEAT).get_hash().to_owned());
 
 /// The length of a token at the beginning of a state.
 const TOKEN_LEN: usize = 16;
 
 /// Makes a server know the scripts. They do not come to a replica with its data.
-pub(super) fn loading() -> [Cmd; 2] {
-    [COMMIT, BEAT].map(|script| {
+pub(super) fn loading() -> [Cmd; 3] {
+    [COMMIT, BEAT, STOPS].map(|script| {
         let mut command = cmd("SCRIPT");
         command.arg("LOAD").arg(script);
         command
@@ -129,6 +132,11 @@ impl Answer {
     }
 }
 
+/// The name of the script of stops; its arguments are told there.
+pub(super) fn stops_hash() -> &'static str {
+    &STOPS_HASH
+}
+
 /// The call of the script of signs of life. Lengths of time in ms.
 pub(super) fn beat(key: &str, silence: u64, kept: u64) -> Cmd {
     let mut command = cmd("EVALSHA");
@@ -154,7 +162,7 @@ pub(super) fn entry_id(version: u64) -> String {
     format!("{version}-1")
 }
 
-fn token_bytes(token: Token) -> [u8; TOKEN_LEN] {
+pub(super) fn token_bytes(token: Token) -> [u8; TOKEN_LEN] {
     let mut bytes = [0; TOKEN_LEN];
     bytes[..8].copy_from_slice(&token.version.to_be_bytes());
     bytes[8..].copy_from_slice(&token.nonce.to_be_bytes());
@@ -162,7 +170,7 @@ fn token_bytes(token: Token) -> [u8; TOKEN_LEN] {
 }
 
 /// A token alone.
-fn token(bytes: Vec<u8>) -> Option<Token> {
+pub(super) fn token(bytes: Vec<u8>) -> Option<Token> {
     split_state(&bytes).filter(|(_, rest)| rest.is_empty()).map(|(token, _)| token)
 }
 

@@ -13,7 +13,7 @@ use tokio::time::{Instant, sleep, timeout};
 
 use crate::committing::Draft;
 use crate::ids::TableKey;
-use crate::play::{Ended, PlayError, Tables, Verdict, stamped};
+use crate::play::{Ended, PlayError, State, Tables, Verdict, stamped};
 use crate::store::{Outage, StoreError};
 
 /// A time-out waits this much longer than the rules ask, so that an action that was received at the last moment is in
@@ -231,11 +231,22 @@ impl Tables {
         Ok(credited)
     }
 
+    /// Before a hand is begun it has to be known what is stopped (rules 9.4); nothing else waits for that.
+    async fn open_gate(&self, key: &TableKey) -> Result<(), PlayError> {
+        let state = self.core.some_state(key).await?;
+        let begins = |state: State| matches!(state.stored.table.due(), Some((_, Due::StartHand)));
+        if state.is_some_and(begins) {
+            self.core.gate.open(&*self.core.store, &key.operator).await?;
+        }
+        Ok(())
+    }
+
     /// Applies what is due at a table, if anything is.
     async fn apply_due(&self, key: &TableKey) -> Result<Applied, PlayError> {
         if self.try_credit(key).await? {
             return Ok(Applied::Done);
         }
+        self.open_gate(key).await?;
         let at = self.core.store.now().await?;
         let margin = self.core.store.poll().map_or(MARGIN, |_| SHARED_MARGIN);
         let judge = |table: &Table, at: Millis| {
@@ -252,6 +263,11 @@ impl Tables {
             let ask = match due {
                 Due::Expire => Ask::Expire,
                 Due::StartHand => {
+                    match self.standing(key).map(|standing| standing.stop(table, at, from)) {
+                        Ok(None) => {}
+                        Ok(Some(stop)) => return Verdict::Commit(stop, Applied::Done),
+                        Err(error) => return Verdict::Settled(Err(error)),
+                    }
                     let hand = table.hands + 1;
                     let deck = Box::new(self.core.dealer.deck(key, hand));
                     Ask::StartHand { deck, draw: self.core.dealer.draw(key, hand) }
@@ -279,7 +295,8 @@ impl Tables {
 fn step(table: &Table, command: &Command, not_before: Option<Millis>) -> Verdict<()> {
     match table.step(command) {
         Ok((events, after)) => {
-            Verdict::Commit(Draft { events, after: Arc::new(after), request: None, not_before }, ())
+            let draft = Draft { events, after: Arc::new(after), request: None, not_before, until: None };
+            Verdict::Commit(draft, ())
         }
         Err(refusal) => Verdict::Settled(Err(PlayError::Refused { refusal, version: table.version })),
     }

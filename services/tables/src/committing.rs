@@ -8,7 +8,7 @@ use rules::event::{Event, StopScope};
 use rules::invariant::Broken;
 use rules::{Ask, Command, Millis, Table};
 use tokio::runtime::Handle;
-use tokio::time::{sleep, timeout};
+use tokio::time::{Instant, sleep, timeout};
 
 use crate::clocks::{Alarm, Uncredited};
 use crate::courier::{self, Courier};
@@ -21,6 +21,7 @@ use crate::play::{PlayError, Settings, State};
 use crate::queues::Queues;
 use crate::recent::{Known, Recent};
 use crate::resume::Reached;
+use crate::stops::gate::Gate;
 use crate::store::{Commit, Ear, Outcome, RequestRecord, Store, StoreError, Stored, Token};
 
 /// So often a commit of which nothing is known is asked about and tried again, about a second and a half in all.
@@ -39,6 +40,7 @@ pub(crate) struct Core {
     pub(crate) uncredited: Uncredited,
     pub(crate) recent: Recent,
     pub(crate) courier: OnceLock<Courier>,
+    pub(crate) gate: Gate,
     ear: OnceLock<Arc<dyn Ear>>,
 }
 
@@ -48,6 +50,8 @@ pub(crate) struct Draft {
     pub(crate) after: Arc<Table>,
     pub(crate) request: Option<RequestRecord>,
     pub(crate) not_before: Option<Millis>,
+    /// It is not sent again later than this: what it rests on is too old then.
+    pub(crate) until: Option<Instant>,
 }
 
 /// What became of a commit, for certain.
@@ -86,6 +90,7 @@ impl Core {
             uncredited: Uncredited::default(),
             recent: Recent::new(settings.recent_tables),
             courier: OnceLock::new(),
+            gate: Gate::new(settings.stops),
             ear: OnceLock::new(),
         }
     }
@@ -182,8 +187,17 @@ impl Core {
     /// Commits. If the caller hangs up meanwhile, or it takes too long, it goes on in a task of its own, so that there is
     /// no commit of which neither watchers nor clocks hear.
     pub(crate) async fn commit(self: &Arc<Core>, commit: Commit) -> Result<Fate, StoreError> {
-        let mut errand = Errand { core: Arc::clone(self), commit: Arc::new(commit), open: true };
-        let whole = self.see_through(&errand.commit, None);
+        self.commit_until(commit, None).await
+    }
+
+    /// As [`Core::commit`], and it is not sent again later than that.
+    pub(crate) async fn commit_until(
+        self: &Arc<Core>,
+        commit: Commit,
+        until: Option<Instant>,
+    ) -> Result<Fate, StoreError> {
+        let mut errand = Errand { core: Arc::clone(self), commit: Arc::new(commit), until, open: true };
+        let whole = self.see_through(&errand.commit, None, until);
         // A time-out is tried once and no more, so it has no errand to be left to.
         let fate = if errand.commit.not_before.is_some() {
             whole.await
@@ -200,11 +214,15 @@ impl Core {
         self: &Arc<Core>,
         commit: &Commit,
         mut doubt: Option<String>,
+        until: Option<Instant>,
     ) -> Result<Fate, StoreError> {
         let mut pause = FIRST_PAUSE;
         // A time-out is not sent again: if the store was away meanwhile, the clocks get that time back first (rules 8.4).
         let tries = if commit.not_before.is_some() { 1 } else { TRIES };
         for _ in 0..tries {
+            if doubt.is_some() && until.is_some_and(|until| Instant::now() >= until) {
+                break;
+            }
             let era = self.store.era();
             match self.store.commit(commit.clone()).await {
                 Ok(Outcome::Committed { .. }) => return Ok(self.done(commit, era)),
@@ -308,6 +326,7 @@ impl Core {
 struct Errand {
     core: Arc<Core>,
     commit: Arc<Commit>,
+    until: Option<Instant>,
     open: bool,
 }
 
@@ -317,10 +336,10 @@ impl Drop for Errand {
         let Some(runtime) = self.open.then(|| Handle::try_current().ok()).flatten() else {
             return;
         };
-        let (core, commit) = (Arc::clone(&self.core), Arc::clone(&self.commit));
+        let (core, commit, until) = (Arc::clone(&self.core), Arc::clone(&self.commit), self.until);
         runtime.spawn(async move {
             let doubt = Some("the caller went away".to_owned());
-            if let Err(error) = core.see_through(&commit, doubt).await {
+            if let Err(error) = core.see_through(&commit, doubt, until).await {
                 tracing::warn!(table = %commit.key, %error, "a commit whose caller went away");
             }
         });
@@ -333,7 +352,7 @@ fn commit(
     draft: Draft,
     settlements: Vec<crate::Settlement>,
 ) -> Commit {
-    let Draft { events, after, request, not_before } = draft;
+    let Draft { events, after, request, not_before, until: _ } = draft;
     Commit {
         key: key.clone(),
         expected,
@@ -368,5 +387,5 @@ pub(crate) fn stop(table: &Table, at: Millis, reason: &str) -> Option<Draft> {
     }
     let mut after = table.clone();
     after.apply(&events);
-    Some(Draft { events, after: Arc::new(after), request: None, not_before: None })
+    Some(Draft { events, after: Arc::new(after), request: None, not_before: None, until: None })
 }

@@ -79,12 +79,17 @@ impl Tables {
             {
                 return Verdict::Settled(Err(PlayError::EtagMismatch { current: table.version }));
             }
+            let until = match self.admission(key, &command.ask, table) {
+                Ok(until) => until,
+                Err(error) => return Verdict::Settled(Err(error)),
+            };
             match table.step(&stamped(&command, at)) {
                 Err(refusal) => Verdict::Settled(Err(PlayError::Refused { refusal, version: table.version })),
                 Ok(_) if away => Verdict::Settled(Err(PlayError::WalletAway)),
                 Ok((events, after)) => {
                     let after = Arc::new(after);
-                    Verdict::Commit(Draft { events, after, request: None, not_before: None }, Standing::Begun)
+                    let draft = Draft { events, after, request: None, not_before: None, until };
+                    Verdict::Commit(draft, Standing::Begun)
                 }
             }
         };

@@ -24,6 +24,7 @@ mod recent;
 pub mod resume;
 pub mod settlement;
 pub mod statement;
+pub mod stops;
 pub mod store;
 pub mod time;
 pub mod transactions;
@@ -44,6 +45,7 @@ pub use settlement::{
     Settlement, SettlementBody, SettlementFilter, SettlementKind, SettlementPage, SettlementPosition,
     Statement,
 };
+pub use stops::Stops;
 pub use store::{
     Commit, Ear, Entry, Following, Heard, History, Outage, Outcome, RequestRecord, Store, StoreError, Stored,
     Token,

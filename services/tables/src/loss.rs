@@ -58,7 +58,7 @@ impl Core {
         }
         let lose = Command { at: now, ask: Ask::LoseHistory { seen: reached.seen } };
         let (events, after) = at.table.step(&lose).ok()?;
-        Some(Draft { events, after: Arc::new(after), request: None, not_before: None })
+        Some(Draft { events, after: Arc::new(after), request: None, not_before: None, until: None })
     }
 
     /// Whether a commit that somebody has seen is not in the past of this state, and that is not known yet.

@@ -18,6 +18,8 @@ use crate::dealer::entropy;
 use crate::ids::{OperatorId, RequestId, TableId, TableKey};
 use crate::resume::ResumeKey;
 use crate::settlement::{Settlement, SettlementFilter, SettlementPage, SettlementPosition};
+use crate::stops::Stops;
+use crate::stops::shelves::Shelves;
 use crate::store::{
     AHEAD, Commit, Entry, History, Outage, Outcome, REQUEST_RETENTION, RequestRecord, Store, StoreError,
     Stored, severed,
@@ -36,6 +38,7 @@ pub struct MemoryStore {
     requests_kept: Millis,
     outages: Vec<Outage>,
     resume_keys: [ResumeKey; 1],
+    stops: Shelves,
     state: Mutex<State>,
 }
 
@@ -70,12 +73,14 @@ impl MemoryStore {
         let mut secret = [0; 32];
         entropy(&mut secret);
         let resume_keys = [ResumeKey::new(&secret)];
+        let stops = Shelves::new(Arc::clone(&clock));
         MemoryStore {
             clock,
             history: HISTORY,
             requests_kept: REQUEST_RETENTION,
             outages: Vec::new(),
             resume_keys,
+            stops,
             state: Mutex::default(),
         }
     }
@@ -84,6 +89,7 @@ impl MemoryStore {
     #[must_use]
     pub fn with_requests_kept(mut self, kept: Millis) -> MemoryStore {
         self.requests_kept = kept;
+        self.stops = self.stops.with_requests_kept(kept);
         self
     }
 
@@ -211,6 +217,10 @@ impl Store for MemoryStore {
 
     async fn outages(&self) -> Result<Vec<Outage>, StoreError> {
         Ok(self.outages.clone())
+    }
+
+    fn stops(&self) -> &dyn Stops {
+        &self.stops
     }
 
     async fn check(&self) -> Result<(), StoreError> {

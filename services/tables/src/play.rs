@@ -6,8 +6,9 @@ use std::sync::Arc;
 
 use rules::event::Event;
 use rules::payment::Decline;
-use rules::{Accepted, Ask, Command, Millis, Refusal, Table, TableConfig};
+use rules::{Accepted, Ask, Command, Millis, PlayerId, Refusal, Table, TableConfig};
 use thiserror::Error;
+use tokio::time::Instant;
 
 use crate::committing::{Core, Draft, Fate};
 use crate::courier::Courier;
@@ -16,6 +17,7 @@ use crate::drawing;
 use crate::feed::{Feed, FeedLimits};
 use crate::ids::{OperatorId, RequestId, TableId, TableKey};
 use crate::resume::Reached;
+use crate::stops::StopSettings;
 use crate::store::{Commit, RequestRecord, Store, StoreError, Stored};
 use crate::watcher::{From, Watcher};
 
@@ -82,6 +84,14 @@ pub enum PlayError {
     /// The step would have broken an invariant: the hand is void and the table has stopped (rules 10.3).
     #[error("the table has stopped because its books would not balance")]
     Malfunction,
+    /// A stop is in force (rules 9.4).
+    #[error("stopped: {scope}")]
+    Disabled {
+        /// The word for what it covers ([`crate::stops::Scope::word`]).
+        scope: &'static str,
+        /// Why, as whoever made it said.
+        reason: String,
+    },
     /// The process has no room for another watcher.
     #[error("too many watchers")]
     TooManyWatchers,
@@ -106,11 +116,14 @@ pub struct Settings {
     pub recent_tables: usize,
     /// Bounds of the feed.
     pub feed: FeedLimits,
+    /// How stops take effect.
+    pub stops: StopSettings,
 }
 
 impl Default for Settings {
     fn default() -> Settings {
-        Settings { recent_tables: 10_000, feed: FeedLimits::default() }
+        let (feed, stops) = (FeedLimits::default(), StopSettings::default());
+        Settings { recent_tables: 10_000, feed, stops }
     }
 }
 
@@ -218,7 +231,8 @@ impl Tables {
             at,
             declined: false,
         };
-        let draft = Draft { events, after: Arc::new(table), request: Some(record), not_before: None };
+        let draft =
+            Draft { events, after: Arc::new(table), request: Some(record), not_before: None, until: None };
         let commit = Commit { stamped: at, ..self.core.opening(key, draft) };
         match self.core.commit(commit).await? {
             Fate::Done => Ok(Ok(Answered { bytes, replayed: false })),
@@ -243,6 +257,9 @@ impl Tables {
         ask: Ask,
         answer: Answer<'_>,
     ) -> Result<Answered, PlayError> {
+        if brought(&ask).is_some() {
+            self.core.gate.open(&*self.core.store, &key.operator).await?;
+        }
         if let Some(request) = request
             && self.draws(&key.operator)
             && drawing::draws(&ask)
@@ -257,6 +274,10 @@ impl Tables {
             {
                 return Verdict::Settled(Err(PlayError::EtagMismatch { current: table.version }));
             }
+            let until = match self.admission(key, &command.ask, table) {
+                Ok(until) => until,
+                Err(error) => return Verdict::Settled(Err(error)),
+            };
             let (events, after) = match table.step(&stamped(&command, at)) {
                 Ok(step) => step,
                 Err(refusal) => return refused(refusal, table),
@@ -270,7 +291,7 @@ impl Tables {
                 declined: false,
             };
             let request = request.map(record);
-            Verdict::Commit(Draft { events, after: Arc::new(after), request, not_before: None }, bytes)
+            Verdict::Commit(Draft { events, after: Arc::new(after), request, not_before: None, until }, bytes)
         };
         match self.run(key, at, judge).await {
             Ok(Ended::Done(bytes)) => Ok(Answered { bytes, replayed: false }),
@@ -301,7 +322,7 @@ impl Tables {
             };
             match after.repeated(&command) {
                 Some(accepted) => Verdict::Commit(
-                    Draft { events, after: Arc::new(after), request: None, not_before: None },
+                    Draft { events, after: Arc::new(after), request: None, not_before: None, until: None },
                     accepted,
                 ),
                 // Not a turn at all: only of turns is it remembered who decided what. Nothing is committed.
@@ -413,8 +434,9 @@ impl Tables {
                     continue;
                 }
             };
+            let until = draft.until;
             let commit = Commit { stamped: time, ..self.core.next(key, &at.stored, draft) };
-            match self.core.commit(commit).await? {
+            match self.core.commit_until(commit, until).await? {
                 Fate::Ahead(now) => time = now,
                 Fate::Done => return Ok(Ended::Done(result)),
                 Fate::Repeated { answer } => return Ok(Ended::Repeated(answer)),
@@ -435,6 +457,22 @@ impl Tables {
         Err(PlayError::Contended)
     }
 
+    /// Until when the ask may be committed if it brings a player or his chips to the table: the stops of rules 9.4 stand
+    /// against that. One who is stopped may leave and is paid; that he sits in again does no harm, as he is not dealt in.
+    pub(crate) fn admission(
+        &self,
+        key: &TableKey,
+        ask: &Ask,
+        table: &Table,
+    ) -> Result<Option<Instant>, PlayError> {
+        let Some(player) = brought(ask) else {
+            return Ok(None);
+        };
+        let standing = self.standing(key)?;
+        standing.admits(table.config.game, player)?;
+        Ok(Some(standing.until))
+    }
+
     /// The stored answer if the request was done before; else the error. The record is read after the state on which
     /// the error rests, so that a twin of this request cannot slip in between.
     async fn unless_done_before(
@@ -448,6 +486,7 @@ impl Tables {
             PlayError::NotFound
                 | PlayError::Refused { .. }
                 | PlayError::EtagMismatch { .. }
+                | PlayError::Disabled { .. }
                 | PlayError::Malfunction
         );
         let Some(request) = request.filter(|_| decided) else {
@@ -487,6 +526,17 @@ pub(crate) fn stamped(command: &Command, at: Millis) -> Cow<'_, Command> {
         return Cow::Borrowed(command);
     }
     Cow::Owned(Command { at, ask: command.ask.clone() })
+}
+
+/// Whom the ask brings to the table, or whose chips.
+fn brought(ask: &Ask) -> Option<&PlayerId> {
+    match ask {
+        Ask::Seat { player, .. }
+        | Ask::AddChips { player, .. }
+        | Ask::Reserve { player, .. }
+        | Ask::DrawChips { player, .. } => Some(player),
+        _ => None,
+    }
 }
 
 fn ran_out(error: &PlayError) -> bool {

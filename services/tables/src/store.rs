@@ -15,6 +15,7 @@ use crate::books::{AccountStep, Books};
 use crate::ids::{OperatorId, RequestId, TableId, TableKey};
 use crate::resume::ResumeKey;
 use crate::settlement::{Settlement, SettlementFilter, SettlementPage, SettlementPosition};
+use crate::stops::Stops;
 
 /// How long a store keeps request records unless set otherwise: 14 days, in ms.
 pub const REQUEST_RETENTION: Millis = Millis::minutes(14 * 24 * 60);
@@ -395,6 +396,9 @@ pub trait Store: Send + Sync + 'static {
         self.heartbeat(self.now().await?).await?;
         self.outages_of(key).await
     }
+
+    /// The registry of stops (rules 9.4), in the same place as the tables.
+    fn stops(&self) -> &dyn Stops;
 
     /// Whether the store works.
     ///

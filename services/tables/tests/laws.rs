@@ -6,6 +6,7 @@ use std::sync::{Arc, Mutex};
 
 use async_trait::async_trait;
 use rules::{Millis, PlayerId, Table};
+use tables::stops::{AuditEntry, Author, Changed, Scope, Shelf, StopChange, Stopped};
 use tables::*;
 use uuid::Uuid;
 
@@ -39,6 +40,12 @@ enum Sin {
     RetiresNothing,
     DoublesAccounts,
     ForgetsAccounts,
+    IgnoresStopTokens,
+    KeepsLiftedStops,
+    MixesScopes,
+    ForgetsStopRequests,
+    MixesShelves,
+    TurnsTheAuditRound,
 }
 
 /// A store in memory with one sin.
@@ -275,8 +282,57 @@ impl Store for Sinner {
         Ok(if self.sin == Sin::TellsOfAnOutage { vec![outage] } else { Vec::new() })
     }
 
+    fn stops(&self) -> &dyn Stops {
+        self
+    }
+
     async fn check(&self) -> Result<(), StoreError> {
         self.inner.check().await
+    }
+}
+
+impl Sinner {
+    fn shelf_of(&self, shelf: &Shelf) -> Shelf {
+        if self.sin == Sin::MixesShelves { Shelf::Service } else { shelf.clone() }
+    }
+}
+
+#[async_trait]
+impl Stops for Sinner {
+    async fn shelf(&self, shelf: &Shelf, known: Option<Token>) -> Result<Option<Stopped>, StoreError> {
+        self.inner.stops().shelf(&self.shelf_of(shelf), known).await
+    }
+
+    async fn change(&self, change: &StopChange) -> Result<Changed, StoreError> {
+        let mut change = StopChange { shelf: self.shelf_of(&change.shelf), ..change.clone() };
+        match self.sin {
+            Sin::IgnoresStopTokens | Sin::MixesShelves => {
+                let current = self.inner.stops().shelf(&change.shelf, None).await?;
+                change.expected = current.and_then(|stopped| stopped.token);
+            }
+            Sin::KeepsLiftedStops => change.remove.clear(),
+            Sin::MixesScopes => change.put.iter_mut().for_each(|entry| entry.scope = Scope::Service),
+            Sin::ForgetsStopRequests => change.request = None,
+            _ => {}
+        }
+        self.inner.stops().change(&change).await
+    }
+
+    async fn asked(&self, author: &Author, id: &RequestId) -> Result<Option<RequestRecord>, StoreError> {
+        self.inner.stops().asked(author, id).await
+    }
+
+    async fn audit(
+        &self,
+        shelf: &Shelf,
+        before: Option<u64>,
+        limit: usize,
+    ) -> Result<Vec<AuditEntry>, StoreError> {
+        let mut entries = self.inner.stops().audit(&self.shelf_of(shelf), before, limit).await?;
+        if self.sin == Sin::TurnsTheAuditRound {
+            entries.reverse();
+        }
+        Ok(entries)
     }
 }
 
@@ -317,6 +373,12 @@ const SINS: &[(Sin, &str)] = &[
     (Sin::DoublesAccounts, "accounts_add_up_over_tables"),
     (Sin::DoublesAccounts, "an_account_counts_a_commit_once"),
     (Sin::ForgetsAccounts, "an_account_that_is_full_stops_its_commit"),
+    (Sin::IgnoresStopTokens, "a_shelf_changes_only_under_its_token"),
+    (Sin::KeepsLiftedStops, "stops_come_change_and_go"),
+    (Sin::MixesScopes, "every_scope_is_read_as_it_was_written"),
+    (Sin::ForgetsStopRequests, "a_request_for_a_stop_is_done_once"),
+    (Sin::MixesShelves, "shelves_are_strangers"),
+    (Sin::TurnsTheAuditRound, "the_audit_has_the_latest_first"),
 ];
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]

@@ -8,8 +8,8 @@ use async_trait::async_trait;
 use rules::{Millis, Table};
 use tables::{
     Books, Commit, History, MemoryStore, OperatorId, Outage, Outcome, RequestId, RequestRecord, ResumeKey,
-    Settlement, SettlementFilter, SettlementPage, SettlementPosition, Store, StoreError, Stored, TableId,
-    TableKey,
+    Settlement, SettlementFilter, SettlementPage, SettlementPosition, Stops, Store, StoreError, Stored,
+    TableId, TableKey,
 };
 use tokio::sync::Semaphore;
 use uuid::Uuid;
@@ -149,6 +149,10 @@ impl Store for Gated {
 
     async fn outages(&self) -> Result<Vec<Outage>, StoreError> {
         self.inner.outages().await
+    }
+
+    fn stops(&self) -> &dyn Stops {
+        self.inner.stops()
     }
 
     async fn check(&self) -> Result<(), StoreError> {

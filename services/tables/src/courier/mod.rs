@@ -149,7 +149,10 @@ impl Tables {
                 }
             };
             let request = recorded.then(|| record(key, payment, &events, &after, at, settings)).flatten();
-            Verdict::Commit(Draft { events, after: Arc::new(after), request, not_before: None }, ())
+            Verdict::Commit(
+                Draft { events, after: Arc::new(after), request, not_before: None, until: None },
+                (),
+            )
         };
         match self.run(key, command.at, judge).await {
             Err(PlayError::RequestReused) if recorded => Ok(Ended::Repeated(Vec::new())),

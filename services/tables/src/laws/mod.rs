@@ -12,6 +12,7 @@ mod listings;
 mod races;
 mod requests;
 mod retention;
+mod stops;
 
 use std::fmt;
 use std::future::Future;
@@ -106,6 +107,12 @@ const LAWS: &[Law] = laws![
     PLENTY accounts::an_account_that_is_full_stops_its_commit,
     PLENTY races::racing_writers_make_one_history,
     PLENTY races::readers_see_whole_commits,
+    PLENTY stops::a_shelf_changes_only_under_its_token,
+    PLENTY stops::stops_come_change_and_go,
+    PLENTY stops::every_scope_is_read_as_it_was_written,
+    PLENTY stops::a_request_for_a_stop_is_done_once,
+    PLENTY stops::shelves_are_strangers,
+    PLENTY stops::the_audit_has_the_latest_first,
 ];
 
 /// The names of all laws, in the order in which they are tried.

@@ -7,6 +7,7 @@ use std::time::Duration;
 
 use async_trait::async_trait;
 use rules::{Millis, Table};
+use tables::stops::{AuditEntry, Author, Changed, Shelf, StopChange, Stopped};
 use tables::*;
 use tokio::sync::Semaphore;
 use uuid::Uuid;
@@ -47,6 +48,14 @@ pub struct Faulty {
     /// An absence that the next heartbeat notes, and those that are noted.
     pub absence: Mutex<Option<Outage>>,
     noted: Mutex<Vec<Outage>>,
+    /// The registry of stops cannot be read or changed.
+    pub stops_down: AtomicBool,
+    /// So many next changes of it are done, but their answers get lost.
+    pub stops_doubted: AtomicU32,
+    /// It was read so often.
+    pub stops_read: AtomicU32,
+    /// It can be used by others too, whose commits are so long on their way, ms.
+    pub shared: AtomicU64,
 }
 
 impl Faulty {
@@ -63,6 +72,10 @@ impl Faulty {
             unconfirmed: AtomicBool::new(false),
             absence: Mutex::default(),
             noted: Mutex::default(),
+            stops_down: AtomicBool::new(false),
+            stops_doubted: AtomicU32::new(0),
+            stops_read: AtomicU32::new(0),
+            shared: AtomicU64::new(0),
         })
     }
 
@@ -71,6 +84,49 @@ impl Faulty {
         let mut next: Vec<Fault> = faults.into_iter().collect();
         next.reverse();
         *self.faults.lock().unwrap() = next;
+    }
+}
+
+impl Faulty {
+    fn registry(&self) -> Result<&dyn Stops, StoreError> {
+        match self.stops_down.load(Ordering::SeqCst) {
+            true => Err(StoreError::Unavailable("down".to_owned())),
+            false => Ok(self.inner.stops()),
+        }
+    }
+}
+
+#[async_trait]
+impl Stops for Faulty {
+    async fn shelf(&self, shelf: &Shelf, known: Option<Token>) -> Result<Option<Stopped>, StoreError> {
+        self.stops_read.fetch_add(1, Ordering::SeqCst);
+        self.registry()?.shelf(shelf, known).await
+    }
+
+    async fn change(&self, change: &StopChange) -> Result<Changed, StoreError> {
+        let changed = self.registry()?.change(change).await?;
+        let less = |left: u32| left.checked_sub(1);
+        match self.stops_doubted.fetch_update(Ordering::SeqCst, Ordering::SeqCst, less) {
+            Ok(_) => Err(StoreError::Unknown("the connection was cut".to_owned())),
+            Err(_) => Ok(changed),
+        }
+    }
+
+    async fn asked(&self, author: &Author, id: &RequestId) -> Result<Option<RequestRecord>, StoreError> {
+        self.registry()?.asked(author, id).await
+    }
+
+    async fn audit(
+        &self,
+        shelf: &Shelf,
+        before: Option<u64>,
+        limit: usize,
+    ) -> Result<Vec<AuditEntry>, StoreError> {
+        self.registry()?.audit(shelf, before, limit).await
+    }
+
+    fn in_flight(&self) -> Duration {
+        Duration::from_millis(self.shared.load(Ordering::SeqCst))
     }
 }
 
@@ -185,6 +241,14 @@ impl Store for Faulty {
         let mut outages = self.inner.outages().await?;
         outages.extend(self.noted.lock().unwrap().iter());
         Ok(outages)
+    }
+
+    fn poll(&self) -> Option<Millis> {
+        (self.shared.load(Ordering::SeqCst) > 0).then_some(Millis(20))
+    }
+
+    fn stops(&self) -> &dyn Stops {
+        self
     }
 
     async fn check(&self) -> Result<(), StoreError> {

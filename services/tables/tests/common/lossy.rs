@@ -21,6 +21,8 @@ pub struct Lossy {
     pub old_records: AtomicBool,
     era: AtomicU64,
     ear: Mutex<Option<Arc<dyn Ear>>>,
+    /// The stops are not lost.
+    stops: tables::stops::shelves::Shelves,
 }
 
 impl Lossy {
@@ -34,6 +36,7 @@ impl Lossy {
             old_records: AtomicBool::new(false),
             era: AtomicU64::new(0),
             ear: Mutex::default(),
+            stops: tables::stops::shelves::Shelves::new(clock),
         })
     }
 
@@ -230,6 +233,10 @@ impl Store for Lossy {
 
     async fn outages(&self) -> Result<Vec<Outage>, StoreError> {
         self.primary().outages().await
+    }
+
+    fn stops(&self) -> &dyn Stops {
+        &self.stops
     }
 
     async fn check(&self) -> Result<(), StoreError> {
