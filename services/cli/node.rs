@@ -10,6 +10,7 @@ use std::time::Duration;
 use rules::Millis;
 use tables::dealer::OsDealer;
 use tables::janitor::{self, Retention};
+use tables::stops::sweep;
 use tables::wallet::Wallet;
 use tables::{
     Courier, CourierSettings, FeedLimits, MemoryStore, OperatorId, Store, SystemClock, Tables, clocks,
@@ -154,7 +155,7 @@ impl Node {
             store: where_kept,
             callers,
             stop_serving,
-            clocks: tokio::spawn(clocks::run(tables.clone(), clocks_stop.clone())),
+            clocks: tokio::spawn(work(tables.clone(), serving.operators(), clocks_stop.clone())),
             janitor: tokio::spawn(janitor::run(tables.clone(), retention, clocks_stop)),
             serving: tokio::spawn(grpc::serve(serving, tables, listener, stopped)),
             stop_clocks,
@@ -207,6 +208,11 @@ impl Node {
         let _ = self.janitor.await;
         result
     }
+}
+
+/// What goes on without calls: the clocks, and the sweep that makes tables show what is stopped.
+async fn work(tables: Tables, operators: Vec<OperatorId>, stop: watch::Receiver<bool>) {
+    tokio::join!(clocks::run(tables.clone(), stop.clone()), sweep::run(tables, operators, stop));
 }
 
 const fn days(days: u64) -> Millis {
