@@ -196,6 +196,14 @@ impl Payment {
         self.phase == Phase::Debiting && matches!(self.purpose, Purpose::BuyIn { .. })
     }
 
+    /// Whether it is the same payment, whatever has become of it since: after a loss of history (rules 10.2) its number may
+    /// be another one's.
+    #[must_use]
+    pub fn is_same(&self, other: &Payment) -> bool {
+        let what = |p: &Payment| (p.number, p.epoch, p.begun, p.purpose, p.session, p.amount);
+        what(self) == what(other) && self.player == other.player && self.request == other.request
+    }
+
     /// Whether the player is still owed this: a credit that is not booked.
     #[must_use]
     pub fn is_owed(&self) -> bool {

@@ -15,7 +15,7 @@ use std::time::Duration;
 
 use rules::event::Event;
 use rules::paying::{Again, Answer};
-use rules::payment::{Ending, Payment};
+use rules::payment::{Decline, Ending, Payment};
 use rules::{Ask, Command, Millis, Refusal, Table};
 
 use self::desk::Desk;
@@ -124,10 +124,13 @@ impl Tables {
         let again = again(payment, now, settings.park_after);
         let ask =
             Ask::Answered { number: payment.number, phase: payment.phase, answer: answer.clone(), again };
-        match self.write_answer(key, payment, &Command { at: now, ask: ask.clone() }, settings, true).await? {
+        match self.write_answer(key, payment, &Command { at: now, ask }, settings, true).await? {
             Ended::Done(()) => Ok(()),
-            // The request was answered before, since the same one was made again after its first answer.
+            // The request was answered before: its twin came to its end at another server while this one began. There is
+            // one debit for both, and the twin has dealt with it; neither its chips nor its cancel are due once more.
             Ended::Repeated(_) => {
+                let answer = Answer::Declined(Decline::Unspecified);
+                let ask = Ask::Answered { number: payment.number, phase: payment.phase, answer, again };
                 self.write_answer(key, payment, &Command { at: now, ask }, settings, false).await.map(|_| ())
             }
         }
@@ -142,7 +145,12 @@ impl Tables {
         recorded: bool,
     ) -> Result<Ended<()>, PlayError> {
         let judge = |table: &Table, at: Millis| {
-            let (events, after) = match table.step(&stamped(command, at)) {
+            // The payment may be lost (rules 10.2), and its number be another one's.
+            let step = match table.payment(payment.number) {
+                Some(open) if !open.is_same(payment) => Err(Refusal::PaymentUnknown),
+                _ => table.step(&stamped(command, at)),
+            };
+            let (events, after) = match step {
                 Ok(step) => step,
                 Err(refusal) => {
                     return Verdict::Settled(Err(PlayError::Refused { refusal, version: table.version }));

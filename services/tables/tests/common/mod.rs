@@ -3,6 +3,7 @@
 
 pub mod faulty;
 pub mod lossy;
+pub mod purse;
 
 use std::sync::Arc;
 
