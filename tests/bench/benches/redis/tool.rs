@@ -46,7 +46,7 @@ pub async fn run(
         "9999999999999",
         "{s000}:c:bench/tool",
     ]);
-    command.args(["", "", "1209600000"]);
+    command.args(["", "", "1209600000", "0"]);
     let before = redis.usage()?;
     let output = tokio::task::spawn_blocking(move || command.output()).await??;
     let used = redis.usage()?.since(&before);
