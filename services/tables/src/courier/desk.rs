@@ -15,6 +15,9 @@ use crate::wallet::{Call, Order, Reply, Wallet};
 /// So many errands of an operator may wait for their turn in one process. The clocks bring the others up again.
 const WAITING: usize = 4096;
 
+/// An errand waits so long at most for its turn. Together with two calls it fits into [`rules::payment::FIRST_TERM`].
+const LONGEST_WAIT: Duration = Duration::from_secs(5);
+
 /// One operator's desk.
 pub(super) struct Desk {
     wallet: Arc<dyn Wallet>,
@@ -47,8 +50,12 @@ impl Desk {
         Arc::clone(&self.line).try_acquire_owned().ok()
     }
 
-    /// Runs an errand to its end.
+    /// Runs an errand to its end. None if there is nothing to ask, or no room in time: whoever else may have taken the
+    /// payment up by then is not to meet a call of ours.
     pub(super) async fn run(&self, order: &Order, payment: &Payment, again: bool) -> Option<Answer> {
+        let Ok(Ok(_room)) = timeout(LONGEST_WAIT, self.room.acquire()).await else {
+            return None;
+        };
         let mut call = errand::first(payment.phase, again || payment.attempts > 0)?;
         loop {
             let reply = self.ask(call, order).await;
@@ -60,9 +67,6 @@ impl Desk {
     }
 
     async fn ask(&self, call: Call, order: &Order) -> Reply {
-        let Ok(_room) = self.room.acquire().await else {
-            return Reply::Unknown("the service is going down".to_owned());
-        };
         if !self.breaker.admits() {
             return Reply::Unknown("the wallet did not answer lately, and was not asked".to_owned());
         }
