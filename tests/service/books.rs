@@ -211,6 +211,12 @@ async fn where_the_operator_moves_the_money_his_transactions_are_those_that_he_n
     assert_eq!(count(&mut caller, request).await, 2);
     let request = v1::ListTransactionsRequest { player_id: "bob".into(), ..Default::default() };
     assert_eq!(count(&mut caller, request).await, 3);
+    let request =
+        v1::ListTransactionsRequest { table_id: table.clone(), hand_number: 1, ..Default::default() };
+    let during: Vec<_> = transactions(&mut caller, 1, request).await;
+    assert_eq!(during, all[4..], "since the hand began");
+    let request = v1::ListTransactionsRequest { table_id: table, hand_number: 2, ..Default::default() };
+    assert_eq!(count(&mut caller, request).await, 0, "there was no such hand");
     let request = v1::ListTransactionsRequest { from_time: all[4].state_time, ..Default::default() };
     assert_eq!(count(&mut caller, request).await, 2);
     let request = v1::ListTransactionsRequest { to_time: all[0].state_time, ..Default::default() };

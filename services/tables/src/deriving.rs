@@ -46,8 +46,14 @@ pub fn settlements(key: &TableKey, before: &Table, after: &Table, events: &[Even
     made
 }
 
-/// The id of the one record of a kind that a session has, if it was made after this loss of history and before the next.
-pub(crate) fn session_record(key: &TableKey, lost: Option<Lost>, kind: SettlementKind, session: u64) -> Uuid {
+/// The id of the one record of its kind that a hand or a session has, if it was made after this loss of history and before the
+/// next.
+pub(crate) fn numbered_record(
+    key: &TableKey,
+    lost: Option<Lost>,
+    kind: SettlementKind,
+    session: u64,
+) -> Uuid {
     id(key, lost, kind, session)
 }
 

@@ -5,7 +5,7 @@ use rules::table::Table;
 use rules::{Chips, Millis, SeatNo};
 use uuid::Uuid;
 
-use crate::deriving::session_record;
+use crate::deriving::numbered_record;
 use crate::ids::TableKey;
 use crate::settlement::{
     Settlement, SettlementBody, SettlementFilter, SettlementKind, SettlementPosition, Statement,
@@ -110,7 +110,7 @@ impl Session {
         let mut losses = vec![None];
         losses.extend(table.lost.map(Some));
         for lost in losses {
-            let id = session_record(&self.key, lost, kind, self.number);
+            let id = numbered_record(&self.key, lost, kind, self.number);
             let found = store.settlement(&self.key.operator, &id).await?;
             if let Some(record) = found.filter(|record| self.has(record)) {
                 return Ok(Some(record));

@@ -6,6 +6,7 @@ use rules::player::PlayerId;
 use rules::{Chips, Millis};
 use uuid::Uuid;
 
+use crate::deriving::numbered_record;
 use crate::ids::{OperatorId, TableId, TableKey};
 use crate::settlement::{Settlement, SettlementBody, SettlementFilter, SettlementKind, SettlementPosition};
 use crate::store::{Store, StoreError, Stored};
@@ -17,6 +18,8 @@ const TABLES: usize = 5_000;
 const CHUNK: usize = 256;
 /// So often records are read on for one page, where few of them are wanted.
 const ROUNDS: usize = 20;
+/// So many voided hands in a row are passed to find the beginning of the next one.
+const VOIDS: usize = 8;
 /// The records of chips that came and left.
 const MOVEMENTS: [SettlementKind; 3] =
     [SettlementKind::BuyIn, SettlementKind::AddChips, SettlementKind::CashOut];
@@ -329,7 +332,9 @@ impl Wanted {
         size: usize,
         page: &mut Page,
     ) -> Result<(), StoreError> {
-        let filter = self.filter(draws);
+        let Some(filter) = self.filter(store, draws).await? else {
+            return Ok(());
+        };
         for _ in 0..ROUNDS {
             let limit = size - page.transactions.len() + 1;
             let read = store.settlements(&self.operator, &filter, after, limit).await?;
@@ -351,15 +356,69 @@ impl Wanted {
         Ok(())
     }
 
-    fn filter(&self, draws: bool) -> SettlementFilter {
+    /// Which records are wanted; `None`: none.
+    async fn filter(&self, store: &dyn Store, draws: bool) -> Result<Option<SettlementFilter>, StoreError> {
         let movements = MOVEMENTS.into_iter().filter(|_| !draws);
-        SettlementFilter {
+        let filter = SettlementFilter {
             table: self.table,
-            hand: self.hand,
+            hand: self.hand.filter(|_| draws),
             player: self.player.clone(),
             kinds: movements.chain([SettlementKind::Transaction]).collect(),
             from: self.from,
             to: self.to,
+        };
+        match (self.table, self.hand) {
+            (Some(table), Some(hand)) if !draws => self.during(store, table, hand, filter).await,
+            _ => Ok(Some(filter)),
         }
     }
+
+    /// The filter cut to the time from the beginning of a hand to that of the next one: the records of chips name no hand.
+    /// Of a hand that was voided nothing tells when it began, so that it tells no transactions.
+    async fn during(
+        &self,
+        store: &dyn Store,
+        table: TableId,
+        hand: u64,
+        filter: SettlementFilter,
+    ) -> Result<Option<SettlementFilter>, StoreError> {
+        let key = TableKey { operator: self.operator.clone(), table };
+        let Some(stored) = store.load(&key).await? else {
+            return Ok(None);
+        };
+        let Some(begun) = began(store, &key, &stored, hand).await? else {
+            return Ok(None);
+        };
+        let mut end = None;
+        // The next one may have been voided; the first that was played bounds it then.
+        for next in (hand + 1..=stored.table.hands).take(VOIDS) {
+            end = began(store, &key, &stored, next).await?;
+            if end.is_some() {
+                break;
+            }
+        }
+        let to = [filter.to, end].into_iter().flatten().min();
+        Ok(Some(SettlementFilter { from: filter.from.max(Some(begun)), to, ..filter }))
+    }
+}
+
+/// When a hand of the table began, if that is known.
+async fn began(
+    store: &dyn Store,
+    key: &TableKey,
+    stored: &Stored,
+    hand: u64,
+) -> Result<Option<Millis>, StoreError> {
+    let table = &stored.table;
+    if let Some(last) = table.hand.as_ref().filter(|last| last.number == hand) {
+        return Ok(Some(last.started_at));
+    }
+    for lost in [table.lost, None] {
+        let id = numbered_record(key, lost, SettlementKind::Hand, hand);
+        let found = store.settlement(&key.operator, &id).await?;
+        if let Some(SettlementBody::Hand(result)) = found.map(|record| record.body) {
+            return Ok(Some(result.started_at));
+        }
+    }
+    Ok(None)
 }

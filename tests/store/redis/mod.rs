@@ -2,6 +2,7 @@
 
 mod absence;
 mod books;
+mod deliveries;
 mod durable;
 mod failover;
 mod feed;

@@ -37,6 +37,8 @@ pub struct Faulty {
     pub gate: Semaphore,
     /// So many commits came here.
     pub commits: AtomicU32,
+    /// So many pages of settlements were read.
+    pub pages: AtomicU32,
     /// So many calls of `due` fail.
     pub deaf: AtomicU32,
     /// The last heartbeat.
@@ -66,6 +68,7 @@ impl Faulty {
             broken: Mutex::default(),
             gate: Semaphore::new(Semaphore::MAX_PERMITS),
             commits: AtomicU32::new(0),
+            pages: AtomicU32::new(0),
             deaf: AtomicU32::new(0),
             beat: AtomicU64::new(0),
             ahead: AtomicU64::new(0),
@@ -228,6 +231,7 @@ impl Store for Faulty {
         after: Option<SettlementPosition>,
         limit: usize,
     ) -> Result<SettlementPage, StoreError> {
+        self.pages.fetch_add(1, Ordering::SeqCst);
         self.inner.settlements(operator, filter, after, limit).await
     }
 
