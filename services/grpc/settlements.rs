@@ -1,7 +1,8 @@
 //! Settlement records and their delivery, voiding hands, books and transactions.
 
-use tables::{OperatorId, SettlementKind, SettlementPage, SettlementPosition, Tables};
+use tables::{OperatorId, Settlement, SettlementKind, SettlementPage, SettlementPosition, Tables};
 use tonic::{Request, Response, Status};
+use uuid::Uuid;
 
 use super::delivering::Delivering;
 use super::parse::play::void_hand;
@@ -25,6 +26,13 @@ pub struct Settlements {
 }
 
 impl Settlements {
+    async fn read(&self, operator: &OperatorId, id: &Uuid) -> Result<Settlement, Status> {
+        let read = self.tables.store().settlement(operator, id).await;
+        // A transaction is none, though its end lies among them.
+        let told = |record: &Settlement| SettlementKind::TOLD.contains(&record.kind);
+        read.map_err(|error| status::store(&error))?.filter(told).ok_or_else(status::settlement_not_found)
+    }
+
     async fn page(
         &self,
         operator: &OperatorId,
@@ -76,11 +84,7 @@ impl SettlementService for Settlements {
     ) -> Result<Response<v1::GetSettlementResponse>, Status> {
         let (operator, message) = open(request)?;
         let id = parse::get_settlement(&message)?;
-        let read = self.tables.store().settlement(&operator, &id).await;
-        let record = read.map_err(|error| status::store(&error))?;
-        // A transaction is none, though its end lies among them.
-        let record = record.filter(|record| record.kind != SettlementKind::Transaction);
-        let record = record.ok_or_else(status::settlement_not_found)?;
+        let record = self.read(&operator, &id).await?;
         Ok(Response::new(v1::GetSettlementResponse { settlement: Some(render::settlement(&record)) }))
     }
 

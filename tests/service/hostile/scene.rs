@@ -219,6 +219,20 @@ async fn request(caller: &mut Caller, call: &str, table: &str, turn: &v1::Turn) 
             v1::ShowCardsRequest { request_id, table_id, hand_number, player_id }.encode_to_vec()
         }
         "GetTurn" => v1::GetTurnRequest { table_id, viewer }.encode_to_vec(),
+        "VoidHand" => {
+            let (reason, requester) = ("why".to_owned(), "floor".to_owned());
+            v1::VoidHandRequest { request_id, table_id, hand_number, reason, requester }.encode_to_vec()
+        }
+        "SeatPlayer" | "StandUp" | "SitOut" | "SitIn" | "AddChips" | "SetPreferences" => {
+            of_a_seat(call, table)
+        }
+        _ => of_the_books(caller, call, table).await,
+    }
+}
+
+async fn of_the_books(caller: &mut Caller, call: &str, table: &str) -> Vec<u8> {
+    let (table_id, player_id) = (table.to_owned(), "ann".to_owned());
+    match call {
         "GetSettlement" => {
             let settlement_id = caller.records(table).await[0].settlement_id.clone();
             v1::GetSettlementRequest { settlement_id }.encode_to_vec()
@@ -253,11 +267,7 @@ async fn request(caller: &mut Caller, call: &str, table: &str, turn: &v1::Turn) 
         }
         "ListConsumers" => v1::ListConsumersRequest { page_size: 5, ..Default::default() }.encode_to_vec(),
         "DeleteConsumer" => v1::DeleteConsumerRequest { consumer: "books".into() }.encode_to_vec(),
-        "VoidHand" => {
-            let (reason, requester) = ("why".to_owned(), "floor".to_owned());
-            v1::VoidHandRequest { request_id, table_id, hand_number, reason, requester }.encode_to_vec()
-        }
-        _ => of_a_seat(call, table),
+        other => panic!("{other} is new: it wants a scene and its bad inputs"),
     }
 }
 
@@ -283,6 +293,6 @@ fn of_a_seat(call: &str, table: &str) -> Vec<u8> {
             let preferences = Some(v1::Preferences { straddle: true, always_show: false });
             v1::SetPreferencesRequest { request_id, table_id, player_id, preferences, etag }.encode_to_vec()
         }
-        other => panic!("{other} is new: it wants a scene and its bad inputs"),
+        other => panic!("{other} is no call about a seat"),
     }
 }
