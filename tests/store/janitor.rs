@@ -15,8 +15,6 @@ use crate::redis::servers::Installation;
 
 /// What the operator who reads nothing has left lying.
 const OLD: usize = 6000;
-/// Nobody else waits longer; a disk or a busy machine takes its time too.
-const LONGEST: Duration = Duration::from_millis(500);
 
 async fn commit(store: &dyn Store, chain: &mut Chain, records: Vec<Settlement>) {
     let mut commit = chain.next();
@@ -52,12 +50,11 @@ async fn nobody_waits(store: Arc<dyn Store>) {
         assert_eq!(page.records.len(), rounds, "another operator's records are all there");
         assert!(started.elapsed() < Duration::from_secs(30), "the old records do not go");
     }
-    println!(
-        "{OLD} records went in {:?}; of {rounds} others the longest took {longest:?}",
-        started.elapsed()
-    );
-    assert!(rounds > 1, "it was over before anybody could wait");
-    assert!(longest < LONGEST, "somebody waited {longest:?}");
+    let whole = started.elapsed();
+    println!("{OLD} records went in {whole:?}; of {rounds} others the longest took {longest:?}");
+    // On a busy machine everything takes longer, and both do.
+    assert!(rounds >= 5, "only {rounds} came to their turn");
+    assert!(longest < whole / 2, "somebody waited {longest:?} of {whole:?}");
     stop.send(true).unwrap();
     janitor.await.unwrap();
 }
