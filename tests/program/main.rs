@@ -1,6 +1,7 @@
 //! The program as people start it: the built binary, in processes of its own.
 
 mod book;
+mod bookkeeping;
 mod bots;
 #[path = "../store/chain.rs"]
 #[allow(dead_code, reason = "the store's tests need more of it")]

@@ -1,4 +1,4 @@
-//! The wallet's books in a file: accounts and transactions. What is written together is one
+//! The wallet's books in a file: accounts, transactions and settlement records. What is written together is one
 //! transaction of the file; what is answered is on the disk.
 
 use std::io;
@@ -21,9 +21,12 @@ use crate::cli::failure::Failure;
 const ACCOUNTS: TableDefinition<(&str, &str), &[u8]> = TableDefinition::new("accounts");
 /// By transaction id.
 const TRANSACTIONS: TableDefinition<u128, &[u8]> = TableDefinition::new("transactions");
-/// What the file is: its layout, under the name [`LAYOUT_NAME`].
+/// By settlement id: the record as it came, in the contract's encoding.
+const SETTLEMENTS: TableDefinition<u128, &[u8]> = TableDefinition::new("settlements");
+/// Numbers by their names: the layout of the file, and how often the service said that records were missing.
 const META: TableDefinition<&str, u64> = TableDefinition::new("operator");
 const LAYOUT_NAME: &str = "layout";
+const GAPS_NAME: &str = "gaps";
 const LAYOUT: u64 = 1;
 
 /// Memory for pages of the file, in bytes.
@@ -108,6 +111,7 @@ impl Books {
         let batch = self.begin()?;
         batch.0.open_table(ACCOUNTS)?;
         batch.0.open_table(TRANSACTIONS)?;
+        batch.0.open_table(SETTLEMENTS)?;
         let mut meta = batch.0.open_table(META)?;
         let found = meta.get(LAYOUT_NAME)?.map(|layout| layout.value());
         if found.is_none() {
@@ -185,6 +189,27 @@ impl Books {
     pub fn transactions(&self) -> Result<u64, Fault> {
         Ok(self.database.begin_read()?.open_table(TRANSACTIONS)?.len()?)
     }
+
+    /// How often the service said that records were missing.
+    ///
+    /// # Errors
+    /// [`Fault`]
+    pub fn gaps(&self) -> Result<u64, Fault> {
+        let meta = self.database.begin_read()?.open_table(META)?;
+        Ok(meta.get(GAPS_NAME)?.map_or(0, |gaps| gaps.value()))
+    }
+
+    /// Shows each settlement record, as it came, to `see`.
+    ///
+    /// # Errors
+    /// [`Fault`]; or what `see` fails with.
+    pub fn settlements(&self, mut see: impl FnMut(&[u8]) -> Result<(), Fault>) -> Result<(), Fault> {
+        let settlements = self.database.begin_read()?.open_table(SETTLEMENTS)?;
+        for row in settlements.iter()? {
+            see(row?.1.value())?;
+        }
+        Ok(())
+    }
 }
 
 /// What is written together.
@@ -214,6 +239,26 @@ impl Batch {
             }
         }
         Ok(Ok(decision))
+    }
+
+    /// Books settlement records, those that are not there yet, and notes that others are missing.
+    ///
+    /// # Errors
+    /// [`Fault`]
+    pub fn settle(&self, records: &[(Uuid, Vec<u8>)], gaps: u64) -> Result<(), Fault> {
+        let mut settlements = self.0.open_table(SETTLEMENTS)?;
+        for (id, record) in records {
+            // A record never changes.
+            if settlements.get(id.as_u128())?.is_none() {
+                settlements.insert(id.as_u128(), record.as_slice())?;
+            }
+        }
+        if gaps > 0 {
+            let mut meta = self.0.open_table(META)?;
+            let before = meta.get(GAPS_NAME)?.map_or(0, |gaps| gaps.value());
+            meta.insert(GAPS_NAME, before.saturating_add(gaps))?;
+        }
+        Ok(())
     }
 
     /// Makes it durable.

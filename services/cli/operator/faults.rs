@@ -1,5 +1,6 @@
 //! Misbehaviour on demand: what a wallet is told to do wrong, and how a call goes through it.
 
+use std::convert::Infallible;
 use std::future::{Future, pending};
 use std::path::PathBuf;
 use std::str::FromStr;
@@ -191,7 +192,7 @@ impl Faults {
     }
 
     /// Follows the file, for ever.
-    pub async fn follow(self: Arc<Self>) {
+    pub async fn follow(self: Arc<Self>) -> Infallible {
         loop {
             tokio::time::sleep(LOOK).await;
             if let Err(why) = self.look() {

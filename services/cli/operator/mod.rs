@@ -2,10 +2,12 @@
 
 mod booking;
 mod books;
+mod consumer;
 mod faults;
 mod line;
 mod report;
 mod service;
+mod settled;
 pub mod tokens;
 mod writer;
 
@@ -19,14 +21,17 @@ use std::time::Duration;
 use clap::{Args, Subcommand};
 use tokio::net::TcpListener;
 use tokio::sync::watch;
+use tokio::task::JoinSet;
 use tonic::transport::Server;
 use tonic_health::ServingStatus;
 
 use self::books::{Books, Opening, is_currency};
+use self::consumer::Consumer;
 use self::faults::{Fault, Faults};
 use self::service::Wallet;
 use self::tokens::Door;
 use self::writer::Writer;
+use super::client::Client;
 use super::failure::Failure;
 use super::output::Output;
 use super::signals::Stop;
@@ -42,7 +47,7 @@ const DRAIN: Duration = Duration::from_secs(2);
 ///
 /// It is small, but does all that the contract asks for: each transaction once, however often it comes; cancels that come
 /// before their debits; no balance below zero; answers that are on the disk before they are given. It can be told to
-/// misbehave, to see what a table does then.
+/// misbehave, to see what a table does then. It books the settlement records of the service, too.
 #[derive(Args, Debug)]
 #[command(after_long_help = EXAMPLES, args_conflicts_with_subcommands = true)]
 pub struct OperatorArgs {
@@ -72,6 +77,22 @@ pub struct OperatorArgs {
     #[arg(long, value_name = "AMOUNT", value_parser = clap::value_parser!(i64).range(0..), help_heading = "Accounts")]
     open_balance: Option<i64>,
 
+    /// Consumes and acknowledges the settlement records of the service at this address.
+    #[arg(long, value_name = "URL", help_heading = "Settlements")]
+    fulcrum: Option<String>,
+    /// The operator's token there, if the service asks for one.
+    #[arg(
+        long,
+        env = "FULCRUM_TOKEN",
+        hide_env_values = true,
+        value_name = "TOKEN",
+        help_heading = "Settlements"
+    )]
+    token: Option<String>,
+    /// The consumer's name there.
+    #[arg(long, default_value = "operator", value_name = "NAME", help_heading = "Settlements")]
+    consumer: String,
+
     /// Misbehaves: KIND[=TIME][:SHARE][@CALL]. Several times for several faults.
     #[arg(long, value_name = "FAULT", help_heading = "Faults")]
     fault: Vec<Fault>,
@@ -97,8 +118,10 @@ Examples:
   fulcrum operator --open-balance 1000000 --faults faults.txt
   echo 'hang@debit' > faults.txt
       Told at run time to answer no debit any more; an empty file makes it well again.
+  fulcrum operator --player ada=100000 --fulcrum http://127.0.0.1:50051 --token \"$TOKEN\"
+      Books each settlement record of that service once, and acknowledges it.
   fulcrum operator books --file operator.redb
-      The accounts, once it is stopped.
+      The accounts and what the settlement records come to, once it is stopped.
   grpcurl -plaintext -d '{\"playerId\": \"ada\", \"currency\": \"EUR\"}' 127.0.0.1:50061 \\
       fulcrum.wallet.v1.OperatorWalletService/GetBalance
       What ada has.
@@ -161,7 +184,8 @@ pub async fn run(args: OperatorArgs) -> Result<(), Failure> {
     }
     let faults = Faults::new(args.fault.clone(), args.faults.clone())?;
     let books = Arc::new(open(&args)?);
-    let writer = Writer::start(Arc::clone(&books))?;
+    let writer = Arc::new(Writer::start(Arc::clone(&books))?);
+    let consumer = consumer(&args, &writer)?;
     let listener = TcpListener::bind(args.listen).await.map_err(|error| cannot_listen(&args, &error))?;
     let address = listener.local_addr()?;
     let kept = if args.memory { "in memory".to_owned() } else { args.file.display().to_string() };
@@ -169,11 +193,23 @@ pub async fn run(args: OperatorArgs) -> Result<(), Failure> {
     Output::plain().print(&format!(
         "fulcrum operator is ready on http://{address} (books: {kept}; callers: {callers})\n"
     ))?;
-    let following = tokio::spawn(Arc::clone(&faults).follow());
+    let mut beside = JoinSet::new();
+    beside.spawn(Arc::clone(&faults).follow());
+    if let Some(consumer) = consumer {
+        beside.spawn(consumer.run());
+    }
     let wallet = Wallet::new(books, writer, faults);
     let served = serve(wallet, Door::new(tokens.as_deref()), listener, &mut stop).await;
-    following.abort();
+    beside.shutdown().await;
     served
+}
+
+fn consumer(args: &OperatorArgs, writer: &Arc<Writer>) -> Result<Option<Consumer>, Failure> {
+    let Some(address) = &args.fulcrum else {
+        return Ok(None);
+    };
+    let client = Client::new(address, args.token.as_deref())?;
+    Ok(Some(Consumer { client, name: args.consumer.clone(), writer: Arc::clone(writer) }))
 }
 
 fn open(args: &OperatorArgs) -> Result<Books, Failure> {

@@ -1,7 +1,6 @@
 //! `fulcrum operator books`: the accounts, for people and programs.
 
 use std::collections::BTreeMap;
-use std::fmt::Write;
 use std::path::PathBuf;
 
 use clap::Args;
@@ -9,11 +8,13 @@ use serde::Serialize;
 
 use super::booking::Account;
 use super::books::{Books, Fault};
+use super::settled::{Settled, Sums};
 use crate::cli::failure::Failure;
 use crate::cli::money::Currency;
 use crate::cli::output::Output;
 
-/// Prints the accounts of an operator that is stopped: what each player had, was debited and credited, and has.
+/// Prints the accounts of an operator that is stopped: what each player had, was debited and credited, and has; and what
+/// the settlement records say that he brought to tables, took from them, won or lost, and paid as rake.
 ///
 /// Exit code 0: every balance is what its movements add up to; 1: one is not, or the file cannot be read.
 #[derive(Args, Debug)]
@@ -40,6 +41,12 @@ struct Report {
     /// By player, then currency.
     accounts: Vec<Row>,
     transactions: u64,
+    /// How many settlement records there are.
+    settlements: u64,
+    /// How many of them count for nothing, since the service lost them (rules 10.2).
+    reversed: u64,
+    /// How often the service said that records were missing.
+    gaps: u64,
     /// Every balance is the opening less debits plus credits plus what was cancelled.
     balanced: bool,
 }
@@ -48,8 +55,10 @@ struct Report {
 struct Row {
     player: String,
     currency: String,
+    /// All nothing of a player whom only settlement records name.
     #[serde(flatten)]
     account: Account,
+    settled: Settled,
 }
 
 /// Runs the command.
@@ -81,43 +90,74 @@ pub async fn run(args: BooksArgs) -> Result<(), Failure> {
 
 impl Report {
     fn of(books: &Books) -> Result<Report, Fault> {
+        let sums = Sums::of(books)?;
         let mut rows = BTreeMap::new();
-        for (player, currency, account) in books.accounts()? {
-            rows.insert((player, currency), account);
+        for (key, settled) in sums.players {
+            rows.insert(key, (Account::default(), settled));
         }
-        let balanced = rows.values().all(Account::adds_up);
-        let row = |((player, currency), account)| Row { player, currency, account };
-        let transactions = books.transactions()?;
-        Ok(Report { accounts: rows.into_iter().map(row).collect(), transactions, balanced })
+        for (player, currency, account) in books.accounts()? {
+            rows.entry((player, currency)).or_default().0 = account;
+        }
+        let balanced = rows.values().all(|(account, _)| account.adds_up());
+        let row = |((player, currency), (account, settled))| Row { player, currency, account, settled };
+        Ok(Report {
+            accounts: rows.into_iter().map(row).collect(),
+            transactions: books.transactions()?,
+            settlements: sums.records,
+            reversed: sums.reversed,
+            gaps: books.gaps()?,
+            balanced,
+        })
     }
 
     fn text(&self) -> String {
+        let names = self.accounts.iter().map(|row| row.player.chars().count());
+        let width = names.max().unwrap_or_default().max("player".len());
         let mut text = String::new();
-        let width =
-            self.accounts.iter().map(|row| row.player.chars().count()).max().unwrap_or_default().max(6);
-        // A String takes everything.
-        let _ = writeln!(
-            text,
-            "{:<width$}  cur  {:>14} {:>14} {:>14} {:>14} {:>14} {:>8}",
-            "player", "opening", "debited", "credited", "cancelled", "balance", "moves"
-        );
-        for Row { player, currency, account } in &self.accounts {
-            let money = Currency::new(currency);
-            let sum = |sum: u64| {
-                i64::try_from(sum).map_or_else(|_| format!("{sum} minor"), |sum| money.amount(sum))
-            };
-            let _ = writeln!(
-                text,
-                "{player:<width$}  {currency:<3}  {:>14} {:>14} {:>14} {:>14} {:>14} {:>8}",
-                money.amount(account.opening),
-                sum(account.debited),
-                sum(account.credited),
-                sum(account.cancelled),
-                money.amount(account.balance),
-                account.transactions
-            );
+        let heads = ["opening", "debited", "credited", "cancelled", "balance", "moves"];
+        head(&mut text, width, &heads);
+        for Row { player, currency, account, .. } in &self.accounts {
+            let Account { balance, opening, debited, credited, cancelled, transactions } = *account;
+            let sums = [opening.into(), debited.into(), credited.into(), cancelled.into(), balance.into()];
+            line(&mut text, width, player, currency, &sums, transactions);
         }
-        let _ = writeln!(text, "{} accounts, {} transactions", self.accounts.len(), self.transactions);
+        if self.settlements > 0 {
+            text.push('\n');
+            head(&mut text, width, &["bought in", "paid out", "net", "rake", "hands"]);
+            for Row { player, currency, settled, .. } in &self.accounts {
+                let sums = [settled.bought_in, settled.paid_out, settled.net, settled.rake];
+                line(&mut text, width, player, currency, &sums, settled.hands);
+            }
+        }
+        let (accounts, transactions) = (self.accounts.len(), self.transactions);
+        let (settlements, reversed) = (self.settlements, self.reversed);
+        text.push_str(&format!(
+            "\n{accounts} accounts, {transactions} transactions, {settlements} settlement records ({reversed} reversed)\n"
+        ));
+        if self.gaps > 0 {
+            text.push_str(&format!(
+                "records were missing {} times: the sums of settlements are too small\n",
+                self.gaps
+            ));
+        }
         text
     }
+}
+
+/// The names of columns.
+fn head(text: &mut String, width: usize, columns: &[&str]) {
+    text.push_str(&format!("{:<width$}  cur", "player"));
+    columns.iter().for_each(|column| text.push_str(&format!(" {column:>14}")));
+    text.push('\n');
+}
+
+/// Amounts of minor units, and a count.
+fn line(text: &mut String, width: usize, player: &str, currency: &str, sums: &[i128], count: u64) {
+    let money = Currency::new(currency);
+    text.push_str(&format!("{player:<width$}  {currency:<3}"));
+    for sum in sums {
+        let sum = i64::try_from(*sum).map_or_else(|_| format!("{sum} minor"), |sum| money.amount(sum));
+        text.push_str(&format!(" {sum:>14}"));
+    }
+    text.push_str(&format!(" {count:>14}\n"));
 }

@@ -28,13 +28,13 @@ pub struct Wallet {
 
 struct Desk {
     books: Arc<Books>,
-    writer: Writer,
+    writer: Arc<Writer>,
 }
 
 impl Wallet {
     /// A wallet with these books and faults.
     #[must_use]
-    pub fn new(books: Arc<Books>, writer: Writer, faults: Arc<Faults>) -> Wallet {
+    pub fn new(books: Arc<Books>, writer: Arc<Writer>, faults: Arc<Faults>) -> Wallet {
         Wallet { desk: Arc::new(Desk { books, writer }), faults }
     }
 

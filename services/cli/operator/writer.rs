@@ -20,6 +20,7 @@ const BATCH: usize = 256;
 /// Something to be written.
 enum Job {
     Movement { id: Uuid, order: Order, reply: Reply<Result<Decision, Refusal>> },
+    Settlements { records: Vec<(Uuid, Vec<u8>)>, gaps: u64, reply: Reply<()> },
 }
 
 /// Where the answer goes. Whoever does not wait any more will ask again.
@@ -62,6 +63,16 @@ impl Writer {
     pub async fn book(&self, id: Uuid, order: Order) -> Result<Result<Decision, Refusal>, Broken> {
         let (reply, answer) = oneshot::channel();
         self.give(Job::Movement { id, order, reply }).await?;
+        answer.await.map_err(|_| self.why())?
+    }
+
+    /// Books settlement records, each once, and how often others were missing.
+    ///
+    /// # Errors
+    /// [`Broken`]
+    pub async fn settle(&self, records: Vec<(Uuid, Vec<u8>)>, gaps: u64) -> Result<(), Broken> {
+        let (reply, answer) = oneshot::channel();
+        self.give(Job::Settlements { records, gaps, reply }).await?;
         answer.await.map_err(|_| self.why())?
     }
 
@@ -132,6 +143,10 @@ impl Desk {
                 Job::Movement { id, order, reply } => {
                     let outcome = batch.book(id, &order, now)?;
                     answers.push(answer(reply, outcome));
+                }
+                Job::Settlements { records, gaps, reply } => {
+                    batch.settle(&records, gaps)?;
+                    answers.push(answer(reply, ()));
                 }
             }
         }
