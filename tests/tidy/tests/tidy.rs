@@ -75,8 +75,11 @@ fn the_rules_crate_depends_on_nothing() {
 const ARROWS: &[(&str, &[&str])] = &[
     ("services/rules/src/", &["std::", "async ", "tokio", "serde", "prost", "tonic", "tracing"]),
     ("services/tables/src/", &["tonic", "prost", "redis", "redb", "crate::pb"]),
-    ("services/grpc/", &["crate::store", "redb", "chacha20"]),
-    ("services/store/", &["crate::grpc", "tonic::"]),
+    ("services/grpc/", &["crate::store", "crate::wallet", "redb", "chacha20"]),
+    ("services/store/", &["crate::grpc", "crate::wallet", "tonic::"]),
+    ("services/wallet/", &["crate::grpc", "crate::store", "redb", "redis"]),
+    // The wallet that tests are made with shares nothing with the service that calls it.
+    ("services/cli/operator/", &["rules::", "crate::grpc", "crate::store", "crate::wallet"]),
     // A check that used the code which it checks would share its faults.
     (
         "services/cli/load/check",
@@ -109,6 +112,7 @@ const GENERATED: &[&str] = &[
     "services/grpc/",
     "services/store/codec",
     "services/store/",
+    "services/wallet/",
     "services/cli/",
     "tests/",
 ];
