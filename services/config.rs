@@ -25,6 +25,7 @@ pub struct Settings {
     store: String,
     redis: String,
     token_file: String,
+    admin_token_file: String,
     key_file: String,
     /// How long running calls get to finish when the server stops, in seconds.
     pub drain_seconds: u64,
@@ -171,6 +172,12 @@ impl Settings {
         given(&self.token_file)
     }
 
+    /// The token file of administrators, if there are any.
+    #[must_use]
+    pub fn admin_token_file(&self) -> Option<&Path> {
+        given(&self.admin_token_file)
+    }
+
     /// The key file, if one is named.
     #[must_use]
     pub fn key_file(&self) -> Option<&Path> {
@@ -180,6 +187,11 @@ impl Settings {
     fn check(&self) -> Result<(), ConfigError> {
         if !self.listen.ip().is_loopback() && self.token_file().is_none() {
             return Err(ConfigError::Unguarded(self.listen));
+        }
+        if self.admin_token_file().is_some() && self.token_file().is_none() {
+            return Err(ConfigError::Unusable(
+                "admin_token_file without token_file: without that everybody is an administrator".to_owned(),
+            ));
         }
         if self.store.is_empty() {
             return Err(ConfigError::Unusable(
@@ -269,6 +281,7 @@ mod tests {
             ("[limits]\nhistory = \"many\"", "history"),
             ("[limits]\nwatchers = 0", "limits.watchers"),
             ("[log]\nformat = \"xml\"", "format"),
+            ("admin_token_file = \"a\"", "token_file"),
             ("store = \"\"", "store"),
             ("store = ", "TOML"),
         ] {

@@ -80,6 +80,7 @@ impl Setup {
         };
         let serving = ServeConfig {
             tokens: settings.token_file().map(tokens).transpose()?,
+            administrators: administrators(settings)?,
             largest_message: limits.message_bytes,
             calls_at_once: limits.calls,
             longest_call: Duration::from_secs(limits.call_seconds),
@@ -338,6 +339,21 @@ fn tokens(path: &Path) -> Result<Tokens, Failure> {
     };
     let text = fs::read_to_string(path).map(Zeroizing::new).map_err(|error| unusable(&error))?;
     Tokens::read(&text).map_err(|error| unusable(&error))
+}
+
+/// The administrators' tokens. One that is an operator's too would be somebody else's at every other call.
+fn administrators(settings: &Settings) -> Result<Option<Tokens>, Failure> {
+    let Some(path) = settings.admin_token_file() else {
+        return Ok(None);
+    };
+    let administrators = tokens(path)?;
+    match settings.token_file().map(tokens).transpose()? {
+        Some(operators) if operators.shares(&administrators) => Err(Failure::Usage(format!(
+            "a token in the file of administrators {} is an operator's too: give administrators tokens of their own",
+            path.display()
+        ))),
+        _ => Ok(Some(administrators)),
+    }
 }
 
 fn callers(serving: &ServeConfig) -> String {

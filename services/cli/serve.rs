@@ -57,6 +57,10 @@ pub struct ServeArgs {
     /// and are all the operator "dev". [setting: token_file]
     #[arg(long, env = "FULCRUM_TOKEN_FILE", value_name = "FILE", help_heading = "Security")]
     token_file: Option<String>,
+    /// Who may stop the service, a game or an operator: a line for each token, a name, a space, the token. Such a token is
+    /// good for that only. It needs a token file. [setting: admin_token_file]
+    #[arg(long, env = "FULCRUM_ADMIN_TOKEN_FILE", value_name = "FILE", help_heading = "Security")]
+    admin_token_file: Option<String>,
     /// The keys that seal the cards in the store: a line for each key, its name, a space, 64 hexadecimal digits. The
     /// variable FULCRUM_CARD_KEY may hold the same instead. Without both: a key file beside the store; with Redis the start is
     /// refused. [setting: key_file]
@@ -131,6 +135,7 @@ impl ServeArgs {
             ("store", store),
             ("redis", text(&self.redis)),
             ("token_file", text(&self.token_file)),
+            ("admin_token_file", text(&self.admin_token_file)),
             ("key_file", text(&self.key_file)),
             ("limits.history", number(self.history)),
             ("limits.request_days", number(self.request_days)),

@@ -26,10 +26,13 @@ use tower::{Layer, Service};
 use tracing::Instrument;
 
 use super::status;
-use auth::Credentials;
+use auth::{Caller, Credentials};
 use deadline::Deadline;
 use held::Held;
 use methods::{Kind, Method, Methods};
+
+/// The calls that administrators may make.
+const CONTROL: &str = "/fulcrum.v1.ControlService/";
 
 /// What the layer needs to know.
 pub struct Front {
@@ -56,7 +59,7 @@ impl Front {
         method: Method,
         request: &mut Request<Body>,
     ) -> Result<Option<OwnedSemaphorePermit>, Status> {
-        let operator = self.credentials.operator(request.headers_mut());
+        let caller = self.credentials.caller(request.headers_mut());
         let place = |room: &Arc<Semaphore>| {
             let place = Arc::clone(room).try_acquire_owned();
             place.map(Some).map_err(|_| status::overloaded("the server has as many calls at work as it may"))
@@ -64,9 +67,19 @@ impl Front {
         if method.kind == Kind::Open {
             return place(&self.open_room);
         }
-        let operator = operator.ok_or_else(status::unauthenticated)?;
-        tracing::Span::current().record("operator", operator.as_str());
-        request.extensions_mut().insert(operator);
+        let Caller { operator, administrator } = caller.ok_or_else(status::unauthenticated)?;
+        match operator {
+            Some(operator) => {
+                tracing::Span::current().record("operator", operator.as_str());
+                request.extensions_mut().insert(operator);
+            }
+            // An administrator has no tables: whatever else he calls would be somebody else's.
+            None if !method.name.starts_with(CONTROL) => return Err(status::not_for_administrators()),
+            None => {}
+        }
+        if let Some(administrator) = administrator {
+            request.extensions_mut().insert(administrator);
+        }
         if *self.drain.borrow() {
             return Err(status::draining());
         }

@@ -4,6 +4,7 @@
 //! out of a view made for its reader.
 
 mod actions;
+mod control;
 mod delivering;
 mod health;
 mod layers;

@@ -3,6 +3,7 @@
 
 pub mod balance;
 pub mod config;
+pub mod control;
 pub mod delivery;
 pub mod page;
 pub mod play;

@@ -5,6 +5,7 @@ pub mod answer;
 pub mod balance;
 pub mod cards;
 pub mod config;
+pub mod control;
 pub mod delivery;
 pub mod event;
 pub mod hand;

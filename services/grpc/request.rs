@@ -80,6 +80,8 @@ mutating! {
     "SetPreferences" SetPreferencesRequest,
     "ShowCards" ShowCardsRequest,
     "VoidHand" VoidHandRequest,
+    "DisableScope" DisableScopeRequest,
+    "EnableScope" EnableScopeRequest,
     "RetryTransaction" RetryTransactionRequest,
     "ProposeResolution" ProposeResolutionRequest,
     "ConfirmResolution" ConfirmResolutionRequest,

@@ -14,6 +14,7 @@ use tonic::transport::server::TcpIncoming;
 use tonic_health::ServingStatus;
 
 use super::actions::Actions;
+use super::control::Control;
 use super::delivering::Delivering;
 use super::health;
 use super::layers::auth::{Credentials, Tokens, developer};
@@ -25,6 +26,7 @@ use super::tables::TablesOfOperators;
 use super::watching::Watching;
 use crate::pb;
 use crate::pb::v1::action_service_server::ActionServiceServer;
+use crate::pb::v1::control_service_server::ControlServiceServer;
 use crate::pb::v1::pivot_service_server::PivotServiceServer;
 use crate::pb::v1::settlement_service_server::SettlementServiceServer;
 use crate::pb::v1::table_service_server::TableServiceServer;
@@ -34,6 +36,8 @@ use crate::pb::v1::table_service_server::TableServiceServer;
 pub struct ServeConfig {
     /// The tokens of the operators. Without any, everybody is the operator `dev`; that is for loopback only.
     pub tokens: Option<Tokens>,
+    /// The tokens of the administrators. Without any, nobody is one, unless nobody needs a token.
+    pub administrators: Option<Tokens>,
     /// The longest that a unary call may take, whatever deadline its caller asks for.
     pub longest_call: Duration,
     /// The largest message that is read, in bytes.
@@ -63,6 +67,7 @@ impl Default for ServeConfig {
     fn default() -> ServeConfig {
         ServeConfig {
             tokens: None,
+            administrators: None,
             longest_call: Duration::from_secs(10),
             largest_message: 256 * 1024,
             calls_at_once: 4096,
@@ -137,7 +142,8 @@ where
         .add_service(services.tables())
         .add_service(services.actions())
         .add_service(services.pivots())
-        .add_service(services.settlements());
+        .add_service(services.settlements())
+        .add_service(services.control());
     let incoming = TcpIncoming::from(listener).with_nodelay(Some(true));
     tracing::info!(%address, "serving");
     let served = router.serve_with_incoming_shutdown(incoming, async move {
@@ -159,7 +165,8 @@ where
 fn front(config: &ServeConfig, drain: watch::Receiver<bool>) -> Result<Front, ServeError> {
     let contract = |error: &str| ServeError::Contract(error.into());
     Ok(Front {
-        credentials: Credentials::new(config.tokens.clone()).ok_or_else(|| contract("no developer"))?,
+        credentials: Credentials::new(config.tokens.clone(), config.administrators.clone())
+            .ok_or_else(|| contract("no developer"))?,
         methods: Methods::of_contract().map_err(|error| ServeError::Contract(error.into()))?,
         longest: config.longest_call,
         message: config.largest_message,
@@ -190,6 +197,11 @@ impl Services<'_> {
 
     fn pivots(&self) -> PivotServiceServer<Pivots> {
         PivotServiceServer::new(Pivots { tables: self.tables.clone() })
+            .max_decoding_message_size(self.config.largest_message)
+    }
+
+    fn control(&self) -> ControlServiceServer<Control> {
+        ControlServiceServer::new(Control { tables: self.tables.clone() })
             .max_decoding_message_size(self.config.largest_message)
     }
 

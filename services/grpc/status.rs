@@ -9,6 +9,7 @@ use std::time::Duration;
 
 use rules::payment::Decline;
 use rules::{ConfigFault, Legal, Refusal, SeatSet};
+use tables::stops::{MOST_STOPS, StopError};
 use tables::{PlayError, StoreError};
 use tonic::{Code, Status};
 use tonic_types::{ErrorDetails, FieldViolation, StatusExt};
@@ -313,6 +314,43 @@ fn scope_disabled(scope: &str, reason: &str) -> Status {
         .with("scope", scope)
         .with("reason", reason)
         .because(ErrorReason::ScopeDisabled)
+}
+
+/// Why nothing was stopped or lifted.
+#[must_use]
+pub fn not_stopped(error: StopError) -> Status {
+    match error {
+        StopError::NotDisabled => {
+            Told::new(Code::FailedPrecondition, "there is no such stop of the caller's in force")
+                .with("rule", "9.4")
+                .because(ErrorReason::NotDisabled)
+        }
+        StopError::OfAdministrator => {
+            Told::new(Code::PermissionDenied, "an administrator of the service has made the stop")
+                .because(ErrorReason::StopOfAdministrator)
+        }
+        StopError::TooMany => {
+            let message = format!("an operator has {MOST_STOPS} stops at most; lift some first");
+            Told::new(Code::FailedPrecondition, message)
+                .with("most", MOST_STOPS)
+                .because(ErrorReason::TooManyStops)
+        }
+        StopError::Play(error) => failed(error),
+    }
+}
+
+/// The scope is not the caller's.
+#[must_use]
+pub fn administrator_required() -> Status {
+    Told::new(Code::PermissionDenied, "this scope is for administrators of the service")
+        .because(ErrorReason::AdministratorRequired)
+}
+
+/// An administrator has no tables and no players.
+#[must_use]
+pub fn not_for_administrators() -> Status {
+    Told::new(Code::PermissionDenied, "an administrator's token is for ControlService only")
+        .because(ErrorReason::NotForAdministrators)
 }
 
 /// A store's fault: its text stays here.

@@ -88,10 +88,12 @@ impl House {
             // A house that is dropped is shut, too.
             let _ = stopped.await;
         };
+        let operators = setup.config.operators();
         let server = tokio::spawn(serve(setup.config, tables.clone(), listener, shutdown));
         let (clocks, stop_clocks) = watch::channel(false);
         if setup.clocks {
-            tokio::spawn(tables::clocks::run(tables.clone(), stop_clocks));
+            tokio::spawn(tables::clocks::run(tables.clone(), stop_clocks.clone()));
+            tokio::spawn(tables::stops::sweep::run(tables.clone(), operators, stop_clocks));
         }
         House { address, tables, decks, stop: Some(stop), server, clocks }
     }

@@ -16,4 +16,5 @@ mod play;
 mod repeats;
 mod resolving;
 mod secrecy;
+mod stops;
 mod watching;

@@ -73,6 +73,12 @@ impl Tokens {
         if tokens.is_empty() { Err(TokenFault::Empty) } else { Ok(Tokens(tokens)) }
     }
 
+    /// Whether a token is in the other file too.
+    #[must_use]
+    pub fn shares(&self, other: &Tokens) -> bool {
+        self.0.iter().any(|(_, mine)| other.0.iter().any(|(_, theirs)| mine == theirs))
+    }
+
     /// Everybody who has a token.
     #[must_use]
     pub fn operators(&self) -> BTreeSet<OperatorId> {
@@ -103,37 +109,55 @@ fn digest(token: &str) -> [u8; 32] {
     Sha256::digest(token.as_bytes()).into()
 }
 
+/// An administrator of the service, by his name; put beside a call as its operator is.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Administrator(pub OperatorId);
+
+/// Who calls.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Caller {
+    /// The operator.
+    pub operator: Option<OperatorId>,
+    /// The administrator.
+    pub administrator: Option<Administrator>,
+}
+
 /// How callers are told apart.
 #[derive(Debug)]
 pub enum Credentials {
-    /// By their tokens.
-    Tokens(Tokens),
-    /// Not at all: everybody is this operator. For development, on loopback only.
+    /// By their tokens: those of operators, and those of administrators if there are any.
+    Tokens(Tokens, Option<Tokens>),
+    /// Not at all: everybody is this operator, and an administrator too. For development, on loopback only.
     Everybody(OperatorId),
 }
 
 impl Credentials {
-    /// By these tokens; without any, everybody is `dev`.
+    /// By these tokens; without any of operators, everybody is `dev`.
     #[must_use]
-    pub fn new(tokens: Option<Tokens>) -> Option<Credentials> {
+    pub fn new(tokens: Option<Tokens>, administrators: Option<Tokens>) -> Option<Credentials> {
         match tokens {
-            Some(tokens) => Some(Credentials::Tokens(tokens)),
+            Some(tokens) => Some(Credentials::Tokens(tokens, administrators)),
             None => developer().map(Credentials::Everybody),
         }
     }
 
-    /// The caller's operator. The credentials go out of the headers, so that nothing behind this can show them.
-    pub fn operator(&self, headers: &mut HeaderMap) -> Option<OperatorId> {
+    /// Who calls. The credentials go out of the headers, so that nothing behind this can show them.
+    pub fn caller(&self, headers: &mut HeaderMap) -> Option<Caller> {
         let sent = headers.remove(AUTHORIZATION);
-        match self {
-            Credentials::Everybody(operator) => Some(operator.clone()),
-            Credentials::Tokens(tokens) => {
-                let sent = sent?;
-                let (scheme, token) = sent.to_str().ok()?.split_once(' ')?;
-                let bearer = scheme.eq_ignore_ascii_case("bearer");
-                tokens.operator(token.trim_ascii()).filter(|_| bearer).cloned()
+        let (tokens, administrators) = match self {
+            Credentials::Everybody(developer) => {
+                let administrator = Some(Administrator(developer.clone()));
+                return Some(Caller { operator: Some(developer.clone()), administrator });
             }
-        }
+            Credentials::Tokens(tokens, administrators) => (tokens, administrators),
+        };
+        let sent = sent?;
+        let (scheme, token) = sent.to_str().ok()?.split_once(' ')?;
+        let bearer = scheme.eq_ignore_ascii_case("bearer");
+        let named = |tokens: &Tokens| tokens.operator(token.trim_ascii()).filter(|_| bearer).cloned();
+        let (operator, administrator) = (named(tokens), administrators.as_ref().and_then(named));
+        let known = operator.is_some() || administrator.is_some();
+        known.then(|| Caller { operator, administrator: administrator.map(Administrator) })
     }
 }
 
@@ -148,8 +172,9 @@ mod tests {
     fn known(tokens: &Tokens, header: &str) -> Option<String> {
         let mut headers = HeaderMap::new();
         headers.insert(AUTHORIZATION, HeaderValue::from_str(header).unwrap());
-        let credentials = Credentials::new(Some(tokens.clone())).unwrap();
-        let operator = credentials.operator(&mut headers).map(|o| o.to_string());
+        let credentials = Credentials::new(Some(tokens.clone()), None).unwrap();
+        let caller = credentials.caller(&mut headers);
+        let operator = caller.and_then(|caller| caller.operator).map(|o| o.to_string());
         assert!(headers.is_empty(), "credentials go no further");
         operator
     }
@@ -197,7 +222,25 @@ mod tests {
 
     #[test]
     fn without_tokens_everybody_is_the_developer() {
-        let operator = Credentials::new(None).unwrap().operator(&mut HeaderMap::new());
-        assert_eq!(operator.unwrap().as_str(), "dev");
+        let caller = Credentials::new(None, None).unwrap().caller(&mut HeaderMap::new()).unwrap();
+        assert_eq!(caller.operator.unwrap().as_str(), "dev");
+        assert_eq!(caller.administrator.unwrap().0.as_str(), "dev");
+    }
+
+    #[test]
+    fn an_administrators_token_is_no_operators() {
+        let read = |text: String| Tokens::read(&text).unwrap();
+        let (operators, administrators) = (read(format!("alpha {A}")), read(format!("root {B}")));
+        assert!(!operators.shares(&administrators) && operators.shares(&operators));
+        let credentials = Credentials::new(Some(operators), Some(administrators)).unwrap();
+        let caller = |token: &str| {
+            let mut headers = HeaderMap::new();
+            headers.insert(AUTHORIZATION, HeaderValue::from_str(&format!("Bearer {token}")).unwrap());
+            let caller = credentials.caller(&mut headers)?;
+            Some((caller.operator.map(|o| o.to_string()), caller.administrator.map(|a| a.0.to_string())))
+        };
+        assert_eq!(caller(A), Some((Some("alpha".into()), None)));
+        assert_eq!(caller(B), Some((None, Some("root".into()))));
+        assert_eq!(caller("0123456789abcdeg"), None);
     }
 }

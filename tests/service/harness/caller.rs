@@ -4,6 +4,7 @@ use std::net::SocketAddr;
 
 use fulcrum::pb::v1;
 use fulcrum::pb::v1::action_service_client::ActionServiceClient;
+use fulcrum::pb::v1::control_service_client::ControlServiceClient;
 use fulcrum::pb::v1::pivot_service_client::PivotServiceClient;
 use fulcrum::pb::v1::settlement_service_client::SettlementServiceClient;
 use fulcrum::pb::v1::table_service_client::TableServiceClient;
@@ -40,6 +41,7 @@ pub struct Caller {
     pub actions: ActionServiceClient<Wire>,
     pub pivots: PivotServiceClient<Wire>,
     pub settlements: SettlementServiceClient<Wire>,
+    pub control: ControlServiceClient<Wire>,
 }
 
 impl Caller {
@@ -62,7 +64,8 @@ impl Caller {
             tables: TableServiceClient::new(wire.clone()),
             actions: ActionServiceClient::new(wire.clone()),
             pivots: PivotServiceClient::new(wire.clone()),
-            settlements: SettlementServiceClient::new(wire),
+            settlements: SettlementServiceClient::new(wire.clone()),
+            control: ControlServiceClient::new(wire),
         }
     }
 

@@ -128,7 +128,7 @@ async fn scene(caller: &mut Caller, call: &str) -> (String, v1::Turn) {
             let table = caller.open_table(config(texas())).await;
             caller.seat(&table, "ann", 1, 10_000).await;
             match call {
-                "ResumeTable" => caller.pause(&table).await,
+                "ResumeTable" | "EnableScope" => caller.pause(&table).await,
                 "SitIn" => {
                     let out = v1::SitOutRequest { from: 0, ..sit_out(&table) };
                     caller.tables.sit_out(out).await.expect("she sits out");
@@ -265,6 +265,15 @@ async fn of_the_books(caller: &mut Caller, call: &str, table: &str) -> Vec<u8> {
             let request = v1::GetTrialBalanceRequest { table_id, player_id, ..Default::default() };
             v1::GetTrialBalanceRequest { page_size: 5, ..request }.encode_to_vec()
         }
+        "DisableScope" | "EnableScope" => {
+            let scope = v1::scope::Scope::Table(v1::TableScope { table_id });
+            let (scope, reason) = (Some(v1::Scope { scope: Some(scope) }), "why".to_owned());
+            let requester = "floor".to_owned();
+            // Both have the same fields.
+            v1::DisableScopeRequest { request_id, scope, reason, requester }.encode_to_vec()
+        }
+        "ListDisabled" => v1::ListDisabledRequest { page_size: 5, ..Default::default() }.encode_to_vec(),
+        "ListStopAudit" => v1::ListStopAuditRequest { page_size: 5, ..Default::default() }.encode_to_vec(),
         "ListConsumers" => v1::ListConsumersRequest { page_size: 5, ..Default::default() }.encode_to_vec(),
         "DeleteConsumer" => v1::DeleteConsumerRequest { consumer: "books".into() }.encode_to_vec(),
         other => panic!("{other} is new: it wants a scene and its bad inputs"),

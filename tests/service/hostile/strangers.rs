@@ -30,6 +30,14 @@ async fn another_operators_table_is_not_found_by_any_call() {
                 let list = v1::ListTablesResponse::decode(answer.expect("a list")).expect("a list");
                 assert!(list.tables.len() <= 1, "his own at most");
             }
+            "ListDisabled" => {
+                let list = v1::ListDisabledResponse::decode(answer.expect("a list")).expect("a list");
+                assert_eq!(list, v1::ListDisabledResponse::default());
+            }
+            "ListStopAudit" => {
+                let list = v1::ListStopAuditResponse::decode(answer.expect("a list")).expect("a list");
+                assert_eq!(list, v1::ListStopAuditResponse::default());
+            }
             "ListConsumers" => {
                 let list = v1::ListConsumersResponse::decode(answer.expect("a list")).expect("a list");
                 assert_eq!(list, v1::ListConsumersResponse::default());
@@ -49,7 +57,7 @@ async fn another_operators_table_is_not_found_by_any_call() {
                 assert_eq!((status.code(), reason(&status).as_str()), (Code::NotFound, wanted), "{name}");
                 // Word for word what is said of a table that never was.
                 let mut never = scene.good.clone();
-                let ids = ["table_id", "tables.table_id", "settlement_id"];
+                let ids = ["table_id", "tables.table_id", "settlement_id", "scope.table.table_id"];
                 let leaves = leaves(&call.input);
                 let id = ids.iter().find(|id| leaves.iter().any(|leaf| leaf == *id)).expect(name);
                 put(&mut never, id, Put::Text("123e4567-e89b-12d3-a456-426614174000"));

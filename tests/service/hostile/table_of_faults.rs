@@ -53,6 +53,7 @@ const NO_CONSUMER: &[Put] =
 const NO_MOMENT: &[Put] =
     &[Time(-1, 0), Time(0, -1), Time(0, 1_000_000_000), Time(253_402_300_800, 0), Time(i64::MAX, 0)];
 const NO_TEXT: &[Put] = &[Text("a\u{7}b"), Text("a\nb"), Long(201), Long(100_000)];
+const NO_OPERATOR: &[Put] = &[Text("Casino"), Text("a b"), Long(65), Long(100_000)];
 const NO_VALUE: &[Put] = &[Number(99), Number(-1), Number(i32::MIN as i128)];
 const NO_TOKEN: &[Put] = &[Text("x"), Long(47), Long(48), Long(49), Long(100_000)];
 const NOTHING: &[Put] = &[Gone];
@@ -141,7 +142,19 @@ pub const FAULTS: &[Fault] = &[
     invalid("*", "transaction_id", &[Gone, Long(65), Long(100_000), Text("a\nb")]),
     invalid("*", "entry", NO_VALUE),
     invalid("*", "from", NO_VALUE),
-    invalid("*", "scope", NO_VALUE),
+    invalid("ResumeTable", "scope", NO_VALUE),
+    invalid("DisableScope", "scope", &[Gone]),
+    invalid("EnableScope", "scope", &[Gone]),
+    invalid("*", "scope.table.table_id", NO_ID),
+    invalid("*", "scope.operator.operator", NO_OPERATOR),
+    invalid("*", "scope.game.game", NO_VALUE),
+    invalid("*", "scope.game.game", NOTHING),
+    invalid("*", "scope.game.operator", NO_OPERATOR),
+    invalid("*", "scope.player.player_id", NO_NAME),
+    invalid("*", "scope.player.player_id", NOTHING),
+    invalid("*", "scope.player.operator", NO_OPERATOR),
+    invalid("ListDisabled", "operator", NO_OPERATOR),
+    invalid("ListStopAudit", "operator", NO_OPERATOR),
     invalid("*", "scope", &[Number(1), Number(2), Number(3)]),
     stale("*", "scope", &[Number(5)], "NOT_STOPPED"),
     invalid("*", "reason", NO_TEXT),

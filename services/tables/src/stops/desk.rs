@@ -135,7 +135,14 @@ impl Tables {
             }
             let stopped = self.stops(&shelf).await?;
             let at = self.core.store.now().await?;
-            let (entry, put) = self.plan(act, order, &stopped, at).await?;
+            let (entry, put) = match self.plan(act, order, &stopped, at).await {
+                Ok(plan) => plan,
+                // A twin of this request may have slipped in between.
+                Err(error) => {
+                    let done = self.registry().asked(&order.author, &order.request.id).await?;
+                    return done.map_or(Err(error), |done| repeated(order, done));
+                }
+            };
             let bytes = answer(&entry);
             let change = change(act, order, &stopped, put.then_some(entry), (at, bytes.clone()));
             match self.registry().change(&change).await {
