@@ -268,7 +268,7 @@ async fn of_the_books(caller: &mut Caller, call: &str, table: &str) -> Vec<u8> {
         "DisableScope" | "EnableScope" => {
             let scope = v1::scope::Scope::Table(v1::TableScope { table_id });
             let (scope, reason) = (Some(v1::Scope { scope: Some(scope) }), "why".to_owned());
-            let requester = "floor".to_owned();
+            let (request_id, requester) = (request_id(), "floor".to_owned());
             // Both have the same fields.
             v1::DisableScopeRequest { request_id, scope, reason, requester }.encode_to_vec()
         }
