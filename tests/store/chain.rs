@@ -96,7 +96,10 @@ pub async fn check_whole(store: &dyn Store, key: &TableKey) -> Vec<Token> {
             None => break,
         }
     }
-    assert!(found == expected, "the settlements of {key} are not those of its events");
+    let alike = |(one, other)| tallies::told_alike(one, other);
+    let same =
+        found == expected || old && found.len() == expected.len() && found.iter().zip(&expected).all(alike);
+    assert!(same, "the settlements of {key} are not those of its events");
     let calendar = store.due(rules::Millis(u64::MAX), usize::MAX).await.expect("the calendar");
     let due = calendar.iter().filter(|(other, _)| other == key).map(|(_, at)| *at);
     assert_eq!(due.collect::<Vec<_>>(), table.due().map(|(at, _)| at).into_iter().collect::<Vec<_>>());

@@ -14,15 +14,18 @@ use rules::hand::{
     Accepted, Before, Betting, Decision, End, Hand, HandPlayer, Holes, PastHand, Prompt, Street,
 };
 use rules::lost::Lost;
+use rules::payment::Ending;
 use rules::player::{Pending, PlayerId, Presence, Seat};
 use rules::result::{HandResult, PlayerResult, PotResult, ShownValue};
 use rules::table::{Departed, Ledger, Life, Stop, Table};
 use rules::{Ante, Card, Chips, Deck, Holding, Millis, Pick, SeatNo, SeatSet, Stakes};
 use tables::{
-    OperatorId, RequestId, RequestRecord, Settlement, SettlementBody, SettlementKind, TableId, TableKey,
-    Token,
+    OperatorId, RequestId, RequestRecord, Settlement, SettlementBody, SettlementKind, Statement, TableId,
+    TableKey, Token,
 };
 use uuid::Uuid;
+
+use crate::payments::payments;
 
 /// A key that seals nothing but tests.
 pub const TEST_KEY: &str = "test 000102030405060708090a0b0c0d0e0f101112131415161718191a1b1c1d1e1f";
@@ -337,6 +340,11 @@ fn settlement(kind: SettlementKind, body: SettlementBody) -> Settlement {
     }
 }
 
+fn statement() -> Statement {
+    let (bought_in, wagered, won) = (Chips(10_000), Chips(340), Chips(240));
+    Statement { bought_in, wagered, won, raked: Chips(12), hands: 41 }
+}
+
 /// One settlement of each body.
 pub fn settlements() -> Vec<(&'static str, Settlement)> {
     let voided = SettlementBody::Void {
@@ -355,6 +363,18 @@ pub fn settlements() -> Vec<(&'static str, Settlement)> {
         reason: Some(LeaveReason::TableClosed),
         statement: None,
     };
+    let stated = SettlementBody::Movement {
+        player: player("alice"),
+        seat: seat(1),
+        session: 1,
+        amount: Chips(9_900),
+        returned: Chips(0),
+        transaction: "tx-2".to_owned(),
+        reason: Some(LeaveReason::Asked),
+        statement: Some(statement()),
+    };
+    let payment = Box::new(payments().remove(0));
+    let ended = SettlementBody::Transaction { payment, ending: Ending::Used };
     let reversed =
         SettlementBody::Reversal { last: 70, until: (1 << 20) - 1, reason: "history lost".to_owned() };
     vec![
@@ -362,6 +382,8 @@ pub fn settlements() -> Vec<(&'static str, Settlement)> {
         ("void", settlement(SettlementKind::Void, voided)),
         ("movement", settlement(SettlementKind::CashOut, moved)),
         ("reversal", settlement(SettlementKind::Reversal, reversed)),
+        ("statement", settlement(SettlementKind::CashOut, stated)),
+        ("transaction", settlement(SettlementKind::Transaction, ended)),
     ]
 }
 

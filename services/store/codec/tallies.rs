@@ -2,6 +2,7 @@
 
 use rules::table::Table;
 use rules::{Chips, SeatNo};
+use tables::{Settlement, SettlementBody};
 
 use super::{format, frame};
 
@@ -32,4 +33,17 @@ pub fn alike(one: &Table, other: &Table) -> bool {
     begin(&mut one);
     begin(&mut other);
     one == other
+}
+
+/// The same of two records of one settlement: its statement is made of the tallies.
+#[must_use]
+pub fn told_alike(one: &Settlement, other: &Settlement) -> bool {
+    let without = |record: &Settlement| {
+        let mut record = record.clone();
+        if let SettlementBody::Movement { statement, .. } = &mut record.body {
+            *statement = None;
+        }
+        record
+    };
+    without(one) == without(other)
 }

@@ -114,6 +114,7 @@ const GENERATED: &[&str] = &[
     "services/store/",
     "services/wallet/",
     "services/cli/",
+    "services/wallet/",
     "tests/",
 ];
 
