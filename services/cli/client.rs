@@ -105,24 +105,28 @@ impl Client {
     }
 }
 
-/// A connection to the server at this address, and the address as a URL. It connects with its first call.
-///
-/// # Errors
-/// [`Failure::Usage`] if the address is none or the token cannot be sent.
-pub fn connection(address: &str, token: Option<&str>) -> Result<(Connection, String), Failure> {
+/// A connection to the server at this address, and the address as a URL.
+fn connection(address: &str, token: Option<&str>) -> Result<(Connection, String), Failure> {
     let address = if address.contains("://") { address.to_owned() } else { format!("http://{address}") };
     let endpoint = Endpoint::from_shared(address.clone()).map_err(|_| bad_address(&address))?;
     if endpoint.uri().scheme_str() != Some("http") || endpoint.uri().host().is_none() {
         return Err(bad_address(&address));
     }
+    Ok((connect(endpoint, token)?, address))
+}
+
+/// A connection to this endpoint. It connects with its first call, and again when it is lost.
+///
+/// # Errors
+/// [`Failure::Usage`] if the token cannot be sent.
+pub fn connect(endpoint: Endpoint, token: Option<&str>) -> Result<Connection, Failure> {
     let channel = endpoint
         .connect_timeout(Duration::from_secs(5))
         .tcp_nodelay(true)
         .http2_keep_alive_interval(Duration::from_secs(20))
         .keep_alive_timeout(Duration::from_secs(10))
         .connect_lazy();
-    let bearer = Bearer(token.map(bearer).transpose()?);
-    Ok((InterceptedService::new(channel, bearer), address))
+    Ok(InterceptedService::new(channel, Bearer(token.map(bearer).transpose()?)))
 }
 
 /// Growing pauses between repetitions.

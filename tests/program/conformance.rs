@@ -7,10 +7,11 @@ use std::collections::BTreeSet;
 use std::net::SocketAddr;
 
 use fulcrum::pb::wallet_v1::operator_wallet_service_server::OperatorWalletServiceServer;
+use rcgen::{CertificateParams, KeyPair};
 use serde_json::Value;
 use tokio::net::TcpListener;
-use tonic::transport::Server as Transport;
 use tonic::transport::server::TcpIncoming;
+use tonic::transport::{Identity, Server as Transport, ServerTlsConfig};
 
 use self::wallet::{Broken, Wallet};
 use crate::child::{Server, ended, fulcrum, run};
@@ -136,6 +137,32 @@ async fn what_failed_is_told_with_what_to_do() {
         assert!(text.contains(label), "{label}: {text}");
     }
     assert!(errors.contains("checks failed"), "{errors}");
+}
+
+#[tokio::test]
+async fn a_wallet_behind_tls_is_checked_with_its_authority() {
+    let folder = tempfile::tempdir().unwrap();
+    let ca = folder.path().join("ca.pem");
+    let key = KeyPair::generate().unwrap();
+    let certificate =
+        CertificateParams::new(vec!["localhost".to_owned()]).unwrap().self_signed(&key).unwrap();
+    std::fs::write(&ca, certificate.pem()).unwrap();
+    let identity = Identity::from_pem(certificate.pem(), key.serialize_pem());
+    let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+    let url = format!("https://localhost:{}", listener.local_addr().unwrap().port());
+    let mut tls = Transport::builder().tls_config(ServerTlsConfig::new().identity(identity)).unwrap();
+    let service = OperatorWalletServiceServer::new(Wallet::new(None));
+    tokio::spawn(tls.add_service(service).serve_with_incoming(TcpIncoming::from(listener)));
+
+    let call = |more: &[&str]| {
+        let mut command = fulcrum(["conformance", "--player", "test", "--wallet", &url].iter().chain(more));
+        tokio::task::spawn_blocking(move || ended(command.output().unwrap()))
+    };
+    let (code, text, errors) = call(&["--ca-file", ca.to_str().unwrap()]).await.unwrap();
+    assert_eq!(code, 0, "{text}{errors}");
+    let (code, _, errors) = call(&[]).await.unwrap();
+    assert_eq!(code, 1, "nobody has signed it: {errors}");
+    assert_eq!(call(&["--ca-file", "not/there"]).await.unwrap().0, 2);
 }
 
 #[test]

@@ -8,7 +8,7 @@ mod others;
 mod report;
 mod wallet;
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use clap::Args;
 use tonic::{Code, Status};
@@ -29,12 +29,16 @@ use super::paint::Paint;
 #[derive(Args, Debug)]
 #[command(after_long_help = EXAMPLES)]
 pub struct ConformanceArgs {
-    /// Where the wallet is.
+    /// Where the wallet is: http://host:port, or https://host:port.
     #[arg(long, value_name = "URL")]
     wallet: String,
     /// The first line of this file is the token that the wallet asks for.
     #[arg(long, value_name = "FILE")]
     token_file: Option<PathBuf>,
+    /// The certificates of the authority that has signed the wallet's, PEM. Without it, for https://…: those that the world
+    /// trusts.
+    #[arg(long, value_name = "FILE")]
+    ca_file: Option<PathBuf>,
     /// A player whom the wallet knows, and who plays nowhere. He need not have money.
     #[arg(long, value_name = "NAME")]
     player: String,
@@ -51,7 +55,7 @@ Examples:
   fulcrum operator --memory --player test=100000
   fulcrum conformance --wallet http://127.0.0.1:50061 --player test
       The operator that comes with this program passes.
-  fulcrum conformance --wallet http://wallet.example:50061 --player fulcrum-test --token-file wallet.token
+  fulcrum conformance --wallet https://wallet.example:443 --player fulcrum-test --token-file wallet.token
       Your own one, with a player made for it.
   fulcrum conformance --wallet http://127.0.0.1:50061 --player test --json | jq '.checks[] | select(.passed | not)'
       What failed, for programs: name, sentence of the contract, what was seen, what to do.
@@ -69,7 +73,8 @@ Exit codes: 0 all checks passed, 1 a check failed or could not be made, 2 bad us
 pub async fn run(args: ConformanceArgs) -> Result<(), Failure> {
     let tokens = args.token_file.as_deref().map(tokens::read).transpose()?;
     let token = tokens.as_ref().and_then(|tokens| tokens.first()).map(|token| token.as_str());
-    let wallet = Wallet::new(&args.wallet, token)?;
+    let authority = args.ca_file.as_deref().map(read).transpose()?;
+    let wallet = Wallet::new(&args.wallet, token, authority.as_deref())?;
     let case = Case { wallet: &wallet, player: &args.player, currency: &args.currency };
     let told = wallet.balance(&args.player, &args.currency).await;
     let (before, _) = told.map_err(|status| cannot_begin(&args, &status))?;
@@ -98,6 +103,11 @@ pub async fn run(args: ConformanceArgs) -> Result<(), Failure> {
         checks,
     };
     tell(&report, args.json)
+}
+
+fn read(path: &Path) -> Result<String, Failure> {
+    let text = std::fs::read_to_string(path);
+    text.map_err(|error| Failure::Usage(format!("{} cannot be read: {error}", path.display())))
 }
 
 fn tell(report: &Report, json: bool) -> Result<(), Failure> {

@@ -3,9 +3,10 @@
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
 
+use tonic::transport::{Certificate, ClientTlsConfig, Endpoint};
 use tonic::{Code, Response, Status};
 
-use crate::cli::client::{Connection, connection, is_transient, timed};
+use crate::cli::client::{Connection, connect, is_transient, timed};
 use crate::cli::failure::Failure;
 use crate::pb::wallet_v1::operator_wallet_service_client::OperatorWalletServiceClient;
 use crate::pb::wallet_v1::{
@@ -44,19 +45,19 @@ pub struct Answer {
 pub type Told = Result<Answer, Status>;
 
 impl Wallet {
-    /// The wallet at this address.
+    /// The wallet at this address: `http://host:port`, `host:port`, or `https://host:port` with a certificate that this
+    /// authority (PEM) has signed, or one that the world trusts.
     ///
     /// # Errors
-    /// [`Failure::Usage`] if the address is none or the token cannot be sent.
-    pub fn new(address: &str, token: Option<&str>) -> Result<Wallet, Failure> {
+    /// [`Failure::Usage`] if the address is none, or the token or the certificates cannot be used.
+    pub fn new(address: &str, token: Option<&str>, authority: Option<&str>) -> Result<Wallet, Failure> {
+        let address = if address.contains("://") { address.to_owned() } else { format!("http://{address}") };
+        let endpoint = endpoint(&address, authority)?;
         let mut clients = Vec::with_capacity(CONNECTIONS);
-        let mut url = String::new();
         for _ in 0..CONNECTIONS {
-            let (connection, address) = connection(address, token)?;
-            clients.push(OperatorWalletServiceClient::new(connection));
-            url = address;
+            clients.push(OperatorWalletServiceClient::new(connect(endpoint.clone(), token)?));
         }
-        Ok(Wallet { clients, next: AtomicUsize::new(0), address: url })
+        Ok(Wallet { clients, next: AtomicUsize::new(0), address })
     }
 
     /// Where it is.
@@ -128,6 +129,27 @@ impl Wallet {
             }
         }
         Err(Status::unknown("no answer"))
+    }
+}
+
+fn endpoint(address: &str, authority: Option<&str>) -> Result<Endpoint, Failure> {
+    let bad = |why: &str| Failure::Usage(format!("{address:?} is no address of a wallet: {why}"));
+    let form = "give one as http://127.0.0.1:50061 or https://wallet.example:443";
+    let endpoint = Endpoint::from_shared(address.to_owned()).map_err(|_| bad(form))?;
+    if endpoint.uri().host().is_none() {
+        return Err(bad(form));
+    }
+    match endpoint.uri().scheme_str() {
+        Some("http") => Ok(endpoint),
+        Some("https") => {
+            let tls = ClientTlsConfig::new();
+            let tls = match authority {
+                Some(pem) => tls.ca_certificate(Certificate::from_pem(pem)),
+                None => tls.with_webpki_roots(),
+            };
+            endpoint.tls_config(tls).map_err(|error| bad(&error.to_string()))
+        }
+        _ => Err(bad(form)),
     }
 }
 

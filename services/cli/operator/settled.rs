@@ -24,7 +24,8 @@ pub struct Settled {
     pub rake: i128,
 }
 
-/// All records of the books.
+/// All records of the books. Where a table was played on elsewhere before a loss was noticed, records before the reversed
+/// ones may be lost too; GetSettlement tells which, and this example does not ask it.
 #[derive(Default)]
 pub struct Sums {
     /// By player and currency.

@@ -38,8 +38,9 @@ pub enum Broken {
     TellsAnotherCurrency,
 }
 
-/// What `LooksAndBooksLater` and `ReadsTheBalanceFirst` do meanwhile.
-const MEANWHILE: Duration = Duration::from_millis(2);
+/// How long `LooksAndBooksLater` and `ReadsTheBalanceFirst` take: longer than a busy machine needs to send the other
+/// deliveries.
+const MEANWHILE: Duration = Duration::from_millis(30);
 
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Method {
