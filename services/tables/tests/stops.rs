@@ -8,6 +8,7 @@ use std::sync::atomic::Ordering;
 use std::time::Duration;
 
 use common::faulty::Faulty;
+use common::purse::{Purse, courier};
 use common::*;
 use rules::event::StopScope;
 use rules::{Ask, Event, Game, Millis};
@@ -452,4 +453,26 @@ async fn watchers_are_told_of_the_stop_and_of_its_end() {
         }
     }
     assert_eq!(told, ["audit", "resumed", "a hand"]);
+}
+
+#[tokio::test(start_paused = true)]
+async fn money_that_comes_after_the_stop_goes_back() {
+    let store = alone();
+    let purse = Purse::held(1000);
+    let tables = tables(Arc::<Faulty>::clone(&store)).with_courier(courier(operator(), &purse));
+    let key = open(&tables, 1).await;
+    let (seating, at) = (tables.clone(), key.clone());
+    let seated =
+        tokio::spawn(async move { seating.ask(&at, Some(request(7)), None, sit("ann"), &answer).await });
+    while purse.balance() == 1000 {
+        sleep(Duration::from_millis(10)).await;
+    }
+    disable(&tables, 2, &Scope::Player(operator(), player("ann"))).await.unwrap();
+    purse.replies.add_permits(tokio::sync::Semaphore::MAX_PERMITS);
+    assert!(matches!(seated.await.unwrap(), Err(PlayError::WalletNotConfirmed)));
+    while !tables.read(&key).await.unwrap().payments.is_empty() {
+        sleep(Duration::from_millis(100)).await;
+    }
+    let table = tables.read(&key).await.unwrap();
+    assert_eq!((table.seat_of(&player("ann")), purse.balance()), (None, 1000));
 }

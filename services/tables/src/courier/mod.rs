@@ -15,7 +15,7 @@ use std::time::Duration;
 
 use rules::event::Event;
 use rules::paying::{Again, Answer};
-use rules::payment::{Decline, Ending, Payment};
+use rules::payment::{Decline, Ending, Payment, Phase};
 use rules::{Ask, Command, Millis, Refusal, Table};
 
 use self::desk::Desk;
@@ -99,7 +99,7 @@ async fn run(tables: Tables, order: Order, payment: Payment, again: bool) {
         }
         None => Some(Answer::Unknown("this server knows no wallet of the operator".to_owned())),
     };
-    let Some(answer) = answer else {
+    let Some(answer) = tables.admitted(&order.key, &payment, answer).await else {
         return;
     };
     match tables.say(&order.key, &payment, &answer, courier.settings).await {
@@ -112,6 +112,25 @@ async fn run(tables: Tables, order: Order, payment: Payment, again: bool) {
 }
 
 impl Tables {
+    /// The answer, unless it would bring chips to a table against a stop that came while the wallet was asked (rules 9.4):
+    /// then the debit is cancelled. None if that cannot be told; it is asked again.
+    async fn admitted(&self, key: &TableKey, payment: &Payment, answer: Option<Answer>) -> Option<Answer> {
+        let brings = payment.phase == Phase::Debiting && answer == Some(Answer::Done);
+        if !brings {
+            return answer;
+        }
+        match self.admits(key, &payment.player).await {
+            Ok(()) => answer,
+            Err(PlayError::Disabled { .. }) => {
+                Some(Answer::Unknown("stopped while the wallet was asked".to_owned()))
+            }
+            Err(error) => {
+                tracing::warn!(table = %key, %error, "whether a player may be seated cannot be told: asked again");
+                None
+            }
+        }
+    }
+
     /// Writes what the wallet said, and with it what the request that asked for the money came to.
     async fn say(
         &self,
@@ -194,7 +213,7 @@ fn record(
         ending => (true, vec![remembered::code(ending)]),
     };
     // The cancel of a debit ends long after its request was answered.
-    let first = payment.phase == rules::payment::Phase::Debiting;
+    let first = payment.phase == Phase::Debiting;
     let id = RequestId(uuid::Uuid::from_bytes(request.id));
     first.then_some(RequestRecord { id, payload: request.payload, answer, at, declined })
 }
@@ -262,7 +281,7 @@ mod tests {
     use super::*;
 
     fn payment(since: u64, attempts: u32) -> Payment {
-        use rules::payment::{Phase, Purpose};
+        use rules::payment::Purpose;
         Payment {
             number: 1,
             epoch: 0,
