@@ -11,7 +11,7 @@ use tokio::time::{Instant, sleep};
 use crate::committing::Draft;
 use crate::courier::remembered;
 use crate::ids::TableKey;
-use crate::play::{Answered, Ended, PlayError, Request, Tables, Verdict, stamped};
+use crate::play::{Answered, Ended, PlayError, Request, Tables, Verdict};
 use crate::store::RequestRecord;
 use crate::wallet::debit_id;
 
@@ -61,9 +61,7 @@ impl Tables {
             return done;
         }
         let at = self.core.store.now().await?;
-        let name = debit_id(key, &request.id).to_string();
         let asked = Requested { id: request.id.0.into_bytes(), payload: request.payload };
-        let command = Command { at, ask: drawn(ask, name, asked) };
         let away = self.core.courier().is_none_or(|courier| courier.is_closed(&key.operator));
         let judge = |table: &Table, at: Millis| {
             if let Some(open) = table.payment_of(&asked.id) {
@@ -79,11 +77,13 @@ impl Tables {
             {
                 return Verdict::Settled(Err(PlayError::EtagMismatch { current: table.version }));
             }
+            let name = debit_id(key, table, &request.id).to_string();
+            let command = Command { at, ask: drawn(ask.clone(), name, asked) };
             let until = match self.admission(key, &command.ask, table) {
                 Ok(until) => until,
                 Err(error) => return Verdict::Settled(Err(error)),
             };
-            match table.step(&stamped(&command, at)) {
+            match table.step(&command) {
                 Err(refusal) => Verdict::Settled(Err(PlayError::Refused { refusal, version: table.version })),
                 Ok(_) if away => Verdict::Settled(Err(PlayError::WalletAway)),
                 Ok((events, after)) => {

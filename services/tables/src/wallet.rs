@@ -1,9 +1,9 @@
 //! What the tables ask of operators' wallets, whoever carries the calls.
 
 use async_trait::async_trait;
-use rules::Chips;
 use rules::payment::{Decline, Payment, Purpose};
 use rules::player::PlayerId;
+use rules::{Chips, Table};
 use uuid::Uuid;
 
 use crate::ids::{NAMESPACE, RequestId, TableKey};
@@ -66,21 +66,28 @@ pub trait Wallet: Send + Sync + 'static {
     async fn ask(&self, call: Call, order: &Order) -> Reply;
 }
 
-/// The id of the debit that a request asks for: however often it is asked, the wallet books it once.
+/// The id of the debit that this request would begin at the table now. The table's own numbers are in it, so that a request
+/// which comes again when it is not remembered any more is another debit; and the request, so that a number which comes again
+/// after a loss that nobody has noticed is another one, too.
 #[must_use]
-pub fn debit_id(key: &TableKey, request: &RequestId) -> Uuid {
-    Uuid::new_v5(&NAMESPACE, format!("{key}/debit/{request}").as_bytes())
+pub fn debit_id(key: &TableKey, table: &Table, request: &RequestId) -> Uuid {
+    let epoch = table.lost.map_or(0, |lost| lost.until);
+    debit(key, epoch, table.payments_begun + 1, request)
 }
 
-/// The id of a payment at the wallet, for ever the same. That of a credit follows from its number; after a loss of history
-/// numbers come again, for something else (rules 10.2).
+fn debit(key: &TableKey, epoch: u64, number: u64, request: &RequestId) -> Uuid {
+    Uuid::new_v5(&NAMESPACE, format!("{key}/debit/{epoch}/{number}/{request}").as_bytes())
+}
+
+/// The id of a payment at the wallet, for ever the same. That of a credit has the time in it when it began, for the same
+/// reason as a debit's has the request.
 #[must_use]
 pub fn payment_id(key: &TableKey, payment: &Payment) -> Uuid {
+    let Payment { epoch, number, begun, .. } = payment;
     if let Some(request) = &payment.request {
-        return debit_id(key, &RequestId(Uuid::from_bytes(request.id)));
+        return debit(key, *epoch, *number, &RequestId(Uuid::from_bytes(request.id)));
     }
-    let name = format!("{key}/credit/{}/{}", payment.epoch, payment.number);
-    Uuid::new_v5(&NAMESPACE, name.as_bytes())
+    Uuid::new_v5(&NAMESPACE, format!("{key}/credit/{epoch}/{number}/{}", begun.0).as_bytes())
 }
 
 impl Order {

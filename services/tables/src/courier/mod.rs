@@ -15,7 +15,7 @@ use std::time::Duration;
 
 use rules::event::Event;
 use rules::paying::{Again, Answer};
-use rules::payment::{Decline, Ending, Payment, Phase};
+use rules::payment::{Ending, Payment, Phase};
 use rules::{Ask, Command, Millis, Refusal, Table};
 
 use self::desk::Desk;
@@ -145,10 +145,15 @@ impl Tables {
             Ask::Answered { number: payment.number, phase: payment.phase, answer: answer.clone(), again };
         match self.write_answer(key, payment, &Command { at: now, ask }, settings, true).await? {
             Ended::Done(()) => Ok(()),
-            // The request was answered before: its twin came to its end at another server while this one began. There is
-            // one debit for both, and the twin has dealt with it; neither its chips nor its cancel are due once more.
+            // The request was answered before: its twin came to its end at another server while this one began. What the
+            // request came to stands, and this debit, which is another one, is not used.
             Ended::Repeated(_) => {
-                let answer = Answer::Declined(Decline::Unspecified);
+                let answer = match answer {
+                    Answer::Declined(why) => Answer::Declined(*why),
+                    Answer::Done | Answer::Unknown(_) => {
+                        Answer::Unknown("the request had been answered before".to_owned())
+                    }
+                };
                 let ask = Ask::Answered { number: payment.number, phase: payment.phase, answer, again };
                 self.write_answer(key, payment, &Command { at: now, ask }, settings, false).await.map(|_| ())
             }

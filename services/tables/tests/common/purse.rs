@@ -44,6 +44,11 @@ impl Purse {
         self.books.lock().unwrap().0
     }
 
+    /// Spends so much of it elsewhere.
+    pub fn take(&self, amount: u64) {
+        self.books.lock().unwrap().0 -= amount;
+    }
+
     fn book(&self, call: Call, order: &Order) -> Reply {
         let (balance, kept) = &mut *self.books.lock().unwrap();
         let amount = order.amount.0;
