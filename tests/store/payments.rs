@@ -110,6 +110,7 @@ pub fn payment_events() -> Vec<(&'static str, Event)> {
         }),
         ("payment_noted", Event::PaymentNoted { number, note: note(Deed::Retried, "bob") }),
         ("payment_ended", Event::PaymentEnded { number, ending: Ending::Declined(Decline::Limit), at }),
+        ("seat_released", Event::SeatReleased { seat: seat(3), player: player("carol"), session: 4 }),
     ]
 }
 

@@ -92,6 +92,16 @@ fn public(event: &Event, after: &Table) -> Option<Kind> {
         | Event::TimeBankRefilled { .. } => of_seat(event),
         // Nobody's business at the table: it may be a limit that the player has set himself.
         Event::PlayerStopped { .. } | Event::PlayerResumed { .. } => None,
+        Event::PaymentBegun { payment } if payment.reserves() => Some(Kind::SeatReserved(v1::SeatReserved {
+            seat: number(payment.seat),
+            player_id: payment.player.as_str().to_owned(),
+            session: payment.session,
+        })),
+        Event::SeatReleased { seat, player, session } => Some(Kind::SeatReleased(v1::SeatReleased {
+            seat: number(*seat),
+            player_id: player.as_str().to_owned(),
+            session: *session,
+        })),
         // Between the player, the operator's wallet and whoever looks into it.
         Event::PaymentMoved { .. }
         | Event::PaymentTried { .. }

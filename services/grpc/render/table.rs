@@ -4,6 +4,7 @@ use rules::Table;
 use rules::blinds::Positions;
 use rules::command::Wish;
 use rules::event::{LeaveReason, SatOutReason, StopScope};
+use rules::payment::Payment;
 use rules::player::Presence;
 use rules::table::{Life, Stop};
 use rules::view::{self, SeatView, TableView, Viewer};
@@ -31,7 +32,7 @@ pub fn table(id: TableId, table: &Table, viewer: &Viewer) -> v1::Table {
         hand: v.hand.as_ref().map(|h| hand::hand(v.config.game, h)),
         next_hand_at: v.next_hand_at.map(timestamp),
         create_time: Some(timestamp(v.opened_at)),
-        reserved_seats: Vec::new(),
+        reserved_seats: reserved(table),
     }
 }
 
@@ -46,6 +47,17 @@ pub fn summary(id: TableId, table: &Table) -> v1::TableSummary {
         hand_number: table.hands,
         create_time: Some(timestamp(table.opened_at)),
     }
+}
+
+fn reserved(table: &Table) -> Vec<v1::ReservedSeat> {
+    let seat = |payment: &Payment| v1::ReservedSeat {
+        seat: number(payment.seat),
+        player_id: payment.player.as_str().to_owned(),
+        session: payment.session,
+    };
+    let mut seats: Vec<_> = table.reserved().map(seat).collect();
+    seats.sort_by_key(|reserved| reserved.seat);
+    seats
 }
 
 /// Button, small and big blind; 0 before the first hand.

@@ -113,6 +113,9 @@ pub enum Event {
     PaymentNoted { number: u64, note: Note },
     /// It is over.
     PaymentEnded { number: u64, ending: Ending, at: Millis },
+    /// A reserved seat is free again, without its player. It adds nothing to the payment's own events, which do not say
+    /// whose seat that is: it is for those who look at the table.
+    SeatReleased { seat: SeatNo, player: PlayerId, session: u64 },
     /// The next hand is due.
     HandScheduled { at: Millis },
     /// Fewer than two can play (rules 2.9).

@@ -152,8 +152,11 @@ impl Draft {
         let payment = payment.clone();
         match (phase, answer) {
             (Phase::Debiting, Answer::Done) => self.use_debit(&payment),
-            (Phase::Debiting, Answer::Declined(why)) => self.end(number, Ending::Declined(*why)),
-            (Phase::Debiting, Answer::Unknown(error)) => self.cancel(number, error),
+            (Phase::Debiting, Answer::Declined(why)) => {
+                self.end(number, Ending::Declined(*why));
+                self.release(&payment);
+            }
+            (Phase::Debiting, Answer::Unknown(error)) => self.cancel(&payment, error),
             (Phase::Cancelling, Answer::Done | Answer::Declined(_)) => self.end(number, Ending::Cancelled),
             (Phase::Crediting, Answer::Done) => self.end(number, Ending::Paid),
             (Phase::Crediting, Answer::Declined(_)) => self.not_done(number, "declined", again),
@@ -192,7 +195,7 @@ impl Draft {
                     self.schedule();
                 }
             }
-            _ => self.cancel(number, "no place for the chips any more"),
+            _ => self.cancel(payment, "no place for the chips any more"),
         }
     }
 
@@ -204,8 +207,18 @@ impl Draft {
         open && self.table.seat(seat).is_some_and(takes)
     }
 
-    fn cancel(&mut self, number: u64, error: &str) {
-        self.move_on(number, Phase::Cancelling, error);
+    /// A debit that was not booked, or for which there is no place.
+    fn cancel(&mut self, payment: &Payment, error: &str) {
+        self.move_on(payment.number, Phase::Cancelling, error);
+        self.release(payment);
+    }
+
+    /// The seat that this debit held is free.
+    fn release(&mut self, payment: &Payment) {
+        if payment.reserves() {
+            let Payment { seat, player, session, .. } = payment.clone();
+            self.emit(Event::SeatReleased { seat, player, session });
+        }
     }
 
     fn move_on(&mut self, number: u64, phase: Phase, error: &str) {

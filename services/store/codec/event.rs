@@ -92,6 +92,7 @@ events! {
         PaymentProposed { number, resolution, by, reason, at }
         PaymentNoted { number, note }
         PaymentEnded { number, ending, at }
+        SeatReleased { seat, player, session }
     }
     others { HandStarted, HoleDealt, PivotPicked, HandSettled }
 }

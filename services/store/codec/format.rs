@@ -120,7 +120,8 @@ pub(super) fn of_event(event: &Event) -> u32 {
         | Event::PaymentsTaken { .. }
         | Event::PaymentProposed { .. }
         | Event::PaymentNoted { .. }
-        | Event::PaymentEnded { .. } => PAYMENTS,
+        | Event::PaymentEnded { .. }
+        | Event::SeatReleased { .. } => PAYMENTS,
     }
 }
 

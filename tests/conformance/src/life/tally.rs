@@ -130,6 +130,7 @@ fn plain(event: &Event) -> &'static str {
         | Event::PaymentsTaken { .. }
         | Event::PaymentProposed { .. }
         | Event::PaymentNoted { .. }
-        | Event::PaymentEnded { .. } => "paid by a wallet",
+        | Event::PaymentEnded { .. }
+        | Event::SeatReleased { .. } => "paid by a wallet",
     }
 }
