@@ -87,6 +87,8 @@ pub struct WalletLimits {
     pub deadline_ms: u64,
     /// Calls to one operator's wallet at work at once.
     pub calls: usize,
+    /// Callers of one operator that wait for his wallet at once.
+    pub waiting: usize,
     /// How long a wallet is asked for one payment, in seconds.
     pub park_after_seconds: u64,
 }
@@ -206,6 +208,7 @@ impl Settings {
         let numbers = [
             ("wallet.deadline_ms", self.wallet.deadline_ms == 0),
             ("wallet.calls", self.wallet.calls == 0),
+            ("wallet.waiting", self.wallet.waiting == 0),
             ("wallet.park_after_seconds", self.wallet.park_after_seconds == 0),
             ("limits.history", limits.history == 0),
             ("limits.request_days", limits.request_days == 0),

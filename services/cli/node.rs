@@ -327,6 +327,7 @@ fn courier(settings: &Settings) -> CourierSettings {
     CourierSettings {
         deadline: Duration::from_millis(settings.wallet.deadline_ms),
         calls: settings.wallet.calls,
+        waiting: settings.wallet.waiting,
         park_after: Millis(settings.wallet.park_after_seconds.saturating_mul(1000)),
         seated: grpc::seated,
         added: grpc::added,

@@ -21,6 +21,8 @@ use wire::operator_wallet_service_client::OperatorWalletServiceClient;
 
 /// The largest answer that is read, in bytes. An honest one has a few hundred.
 const LARGEST_ANSWER: usize = 64 * 1024;
+/// The largest header or trailer block that is read, in bytes; a status and its text are in one.
+const LARGEST_HEADERS: u32 = 16 * 1024;
 const CONNECT: Duration = Duration::from_secs(2);
 
 /// Where an operator's wallet is, and how the service shows who it is.
@@ -73,8 +75,11 @@ impl GrpcWallet {
         let channel = endpoint
             .connect_timeout(CONNECT)
             .tcp_nodelay(true)
-            .http2_keep_alive_interval(Duration::from_secs(20))
-            .keep_alive_timeout(Duration::from_secs(10))
+            // A connection that nobody answers on any more is given up soon, for a new one.
+            .http2_keep_alive_interval(Duration::from_secs(5))
+            .keep_alive_timeout(Duration::from_secs(3))
+            .keep_alive_while_idle(true)
+            .http2_max_header_list_size(LARGEST_HEADERS)
             .connect_lazy();
         let token = address.token.as_ref().map(|token| {
             let bearer = format!("Bearer {token}");
@@ -115,7 +120,20 @@ impl Wallet for GrpcWallet {
             Ok(Some(transaction)) => reading::reply(call, order, &transaction),
             Ok(None) => Reply::Unknown("an answer without a transaction".to_owned()),
             Err(status) if status.code() == Code::NotFound && call == Call::Find => Reply::Missing,
-            Err(status) => Reply::Unknown(error(&status)),
+            Err(status) => Reply::Unknown(self.error(&status)),
+        }
+    }
+}
+
+impl GrpcWallet {
+    /// The text of a status as it is kept, and without our token if the wallet says that back to us.
+    fn error(&self, status: &Status) -> String {
+        let token = self.token.as_ref().and_then(|bearer| bearer.to_str().ok()?.strip_prefix("Bearer "));
+        match token {
+            Some(token) if !token.is_empty() && status.message().contains(token) => {
+                format!("{:?}: a text with the service's token in it", status.code())
+            }
+            _ => error(status),
         }
     }
 }

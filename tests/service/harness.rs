@@ -19,9 +19,11 @@ use std::net::SocketAddr;
 use std::sync::Arc;
 use std::time::Duration;
 
-use fulcrum::grpc::{ServeConfig, ServeError, serve};
+use fulcrum::grpc::{self, ServeConfig, ServeError, serve};
 use fulcrum::pb::v1;
-use tables::{MemoryStore, Store, Tables};
+use rules::Millis;
+use tables::wallet::Wallet;
+use tables::{Courier, CourierSettings, MemoryStore, OperatorId, Store, Tables};
 use tokio::net::TcpListener;
 use tokio::sync::{oneshot, watch};
 use tokio::task::JoinHandle;
@@ -44,6 +46,10 @@ pub struct Setup {
     pub settings: tables::Settings,
     /// Whether hands start and clocks run out by themselves.
     pub clocks: bool,
+    /// The wallets of operators that have one.
+    pub wallets: Vec<(OperatorId, Arc<dyn Wallet>)>,
+    /// How wallets are asked.
+    pub courier: CourierSettings,
 }
 
 impl Default for Setup {
@@ -53,6 +59,15 @@ impl Default for Setup {
             store: Arc::new(MemoryStore::default()),
             settings: tables::Settings::default(),
             clocks: true,
+            wallets: Vec::new(),
+            courier: CourierSettings {
+                deadline: Duration::from_secs(3),
+                calls: 32,
+                waiting: 256,
+                park_after: Millis::minutes(24 * 60),
+                seated: grpc::seated,
+                added: grpc::added,
+            },
         }
     }
 }
@@ -82,7 +97,8 @@ impl House {
         let address = listener.local_addr().expect("an address");
         let decks = Arc::new(Decks::default());
         let dealer: Arc<dyn tables::Dealer> = Arc::<Decks>::clone(&decks);
-        let tables = Tables::new(setup.store, dealer, setup.settings);
+        let tables = Tables::new(setup.store, dealer, setup.settings)
+            .with_courier(Courier::new(setup.wallets, setup.courier));
         let (stop, stopped) = oneshot::channel::<()>();
         let shutdown = async move {
             // A house that is dropped is shut, too.

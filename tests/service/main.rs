@@ -17,4 +17,5 @@ mod repeats;
 mod resolving;
 mod secrecy;
 mod stops;
+mod wallet;
 mod watching;

@@ -60,6 +60,10 @@ impl Tables {
         if let Some(done) = self.done_before(key, request).await? {
             return done;
         }
+        // Whoever waits holds a place among the calls of all operators, and no wallet may fill those.
+        let Some(_seat) = self.core.courier().and_then(|courier| courier.seat_caller(&key.operator)) else {
+            return Err(PlayError::WalletAway);
+        };
         let at = self.core.store.now().await?;
         let asked = Requested { id: request.id.0.into_bytes(), payload: request.payload };
         let away = self.core.courier().is_none_or(|courier| courier.is_closed(&key.operator));

@@ -269,6 +269,10 @@ impl Tables {
         let at = self.core.store.now().await?;
         let command = Command { at, ask };
         let judge = |table: &Table, at: Millis| {
+            // The wallet is being asked for a request of this name, of which there is no record yet.
+            if request.is_some_and(|request| table.payment_of(request.id.0.as_bytes()).is_some()) {
+                return Verdict::Settled(Err(PlayError::RequestReused));
+            }
             if let Some(wanted) = etag
                 && wanted != table.version
             {

@@ -5,9 +5,10 @@ use std::time::Duration;
 
 use rules::paying::Answer;
 use rules::payment::Payment;
-use tokio::sync::Semaphore;
+use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 use tokio::time::timeout;
 
+use super::CourierSettings;
 use super::breaker::Breaker;
 use super::errand::{self, Next};
 use crate::wallet::{Call, Order, Reply, Wallet};
@@ -25,18 +26,21 @@ pub(super) struct Desk {
     room: Semaphore,
     /// Errands that wait or are at work.
     line: Arc<Semaphore>,
+    /// Callers that wait for what comes of it.
+    callers: Arc<Semaphore>,
     breaker: Breaker,
     deadline: Duration,
 }
 
 impl Desk {
-    pub(super) fn new(wallet: Arc<dyn Wallet>, calls: usize, deadline: Duration) -> Desk {
+    pub(super) fn new(wallet: Arc<dyn Wallet>, settings: &CourierSettings) -> Desk {
         Desk {
             wallet,
-            room: Semaphore::new(calls),
+            room: Semaphore::new(settings.calls),
+            callers: Arc::new(Semaphore::new(settings.waiting)),
             line: Arc::new(Semaphore::new(WAITING)),
             breaker: Breaker::default(),
-            deadline,
+            deadline: settings.deadline,
         }
     }
 
@@ -46,8 +50,13 @@ impl Desk {
     }
 
     /// A place in the line; none if it is full.
-    pub(super) fn enter(&self) -> Option<tokio::sync::OwnedSemaphorePermit> {
+    pub(super) fn enter(&self) -> Option<OwnedSemaphorePermit> {
         Arc::clone(&self.line).try_acquire_owned().ok()
+    }
+
+    /// A place for a caller who waits; none if as many wait as may.
+    pub(super) fn seat_caller(&self) -> Option<OwnedSemaphorePermit> {
+        Arc::clone(&self.callers).try_acquire_owned().ok()
     }
 
     /// Runs an errand to its end. None if there is nothing to ask, or no room in time: whoever else may have taken the

@@ -17,6 +17,7 @@ use rules::event::Event;
 use rules::paying::{Again, Answer};
 use rules::payment::{Ending, Payment, Phase};
 use rules::{Ask, Command, Millis, Refusal, Table};
+use tokio::sync::OwnedSemaphorePermit;
 
 use self::desk::Desk;
 use crate::committing::{Core, Draft};
@@ -39,6 +40,8 @@ pub struct CourierSettings {
     pub deadline: Duration,
     /// Calls of one operator at work at once, in this process.
     pub calls: usize,
+    /// Callers of one operator that wait for his wallet at once, in this process: they take room from others' calls.
+    pub waiting: usize,
     /// So long a wallet is asked before a payment is parked, ms.
     pub park_after: Millis,
     /// The answer to a seat that was bought.
@@ -57,7 +60,7 @@ impl Courier {
     /// With these wallets.
     #[must_use]
     pub fn new(wallets: Vec<(OperatorId, Arc<dyn Wallet>)>, settings: CourierSettings) -> Courier {
-        let desk = |wallet| Arc::new(Desk::new(wallet, settings.calls, settings.deadline));
+        let desk = |wallet| Arc::new(Desk::new(wallet, &settings));
         let desks = wallets.into_iter().map(|(operator, wallet)| (operator, desk(wallet))).collect();
         Courier { desks, settings }
     }
@@ -66,6 +69,11 @@ impl Courier {
     #[must_use]
     pub fn serves(&self, operator: &OperatorId) -> bool {
         self.desks.contains_key(operator)
+    }
+
+    /// A place for a caller who waits for the operator's wallet; none if as many wait as may.
+    pub(crate) fn seat_caller(&self, operator: &OperatorId) -> Option<OwnedSemaphorePermit> {
+        self.desks.get(operator).and_then(|desk| desk.seat_caller())
     }
 
     /// Whether the operator's wallet is left alone just now, since it did not answer.

@@ -95,6 +95,7 @@ pub fn courier(operator: OperatorId, purse: &Arc<Purse>) -> Courier {
     let settings = CourierSettings {
         deadline: std::time::Duration::from_secs(5),
         calls: 8,
+        waiting: 256,
         park_after: rules::Millis::minutes(1440),
         seated: |_, events, table| super::answer(events, table),
         added: |_, events, table| super::answer(events, table),

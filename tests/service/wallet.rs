@@ -1,0 +1,13 @@
+//! Seats and chips that the operator's wallet pays for, over real sockets on both sides: an operator's backend that calls
+//! us, and a wallet that we call.
+
+mod away;
+mod bank;
+mod death;
+mod honest;
+mod hostile;
+mod late;
+mod pipe;
+mod repeats;
+mod rogue;
+mod room;
