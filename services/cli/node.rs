@@ -31,6 +31,9 @@ use crate::wallet::{GrpcWallet, WalletAddress};
 /// The variable with the keys for the cards. There is no flag for it: flags are seen by everybody on the machine.
 const CARD_KEY: &str = "FULCRUM_CARD_KEY";
 
+/// Operators and their wallets.
+type Wallets = Vec<(OperatorId, Arc<dyn Wallet>)>;
+
 /// What a server is made of.
 pub struct Setup {
     listen: SocketAddr,
@@ -39,7 +42,7 @@ pub struct Setup {
     keys: Option<Keyring>,
     serving: ServeConfig,
     tables: tables::Settings,
-    wallets: Vec<(OperatorId, Arc<dyn Wallet>)>,
+    wallets: Wallets,
     courier: CourierSettings,
 }
 
@@ -298,7 +301,7 @@ pub fn given_keys(file: Option<&Path>) -> Result<Option<Keyring>, Failure> {
 }
 
 /// The wallets that the settings name.
-fn wallets(settings: &Settings) -> Result<Vec<(OperatorId, Arc<dyn Wallet>)>, Failure> {
+fn wallets(settings: &Settings) -> Result<Wallets, Failure> {
     let wallet = |(name, wallet): (&String, &WalletSettings)| {
         let operator = OperatorId::new(name).ok_or_else(|| {
             Failure::Usage(format!(

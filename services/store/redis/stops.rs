@@ -29,7 +29,7 @@ impl RedisStore {
 
     fn read_stopped(&self, values: Vec<Value>) -> Result<Stopped, StoreError> {
         let mut values = values.into_iter();
-        let token = values.next().and_then(bytes).map(|bytes| read_token(bytes)).transpose()?;
+        let token = values.next().and_then(bytes).map(read_token).transpose()?;
         let records = match values.next() {
             Some(Value::Map(pairs)) => pairs.into_iter().map(|(_, record)| record).collect(),
             // The older protocol has names and records one after the other.
@@ -85,7 +85,7 @@ impl Stops for RedisStore {
         let keys = StopKeys::of(shelf);
         if known.is_some() {
             let found = self.ask_installation(vec![get(&keys.token)]).await?.into_iter().next();
-            let found = found.and_then(bytes).map(|bytes| read_token(bytes)).transpose()?;
+            let found = found.and_then(bytes).map(read_token).transpose()?;
             if found == known {
                 return Ok(None);
             }
