@@ -249,3 +249,26 @@ async fn players_come_add_chips_and_leave_with_a_record_each() {
     assert_eq!(super::harness::reason(&gone), "NOT_SEATED");
     house.close().await;
 }
+
+#[tokio::test]
+async fn who_leaves_on_his_turn_and_ends_the_hand_with_it_is_told_his_record() {
+    let house = House::open().await;
+    let mut caller = house.caller().await;
+    let table = caller.table_of(texas(), &["ann", "bob"]).await;
+    let mut eyes = caller.watch(&table, "").await;
+    let begun = caller.begin(&table).await;
+    let turn = eyes.turn_after(begun).await;
+    assert_eq!(turn.seats, [1], "rules 2.2: heads-up the button acts first");
+    let leave = v1::StandUpRequest {
+        request_id: super::harness::request_id(),
+        table_id: table.clone(),
+        player_id: "ann".into(),
+        transaction_id: "out".into(),
+        etag: String::new(),
+    };
+    let left = caller.tables.stand_up(leave).await.expect("left").into_inner();
+    assert_eq!((left.pending, left.paid), (false, 9_950));
+    let out = caller.records(&table).await.pop().expect("a record");
+    assert_eq!((out.kind(), out.settlement_id), (v1::SettlementKind::CashOut, left.settlement_id));
+    house.close().await;
+}

@@ -3,7 +3,7 @@
 
 use rules::Table;
 use rules::event::Event;
-use tables::deriving::settlements;
+use tables::deriving::settlement_ids;
 use tables::{SettlementKind, TableKey};
 
 use super::{amount, config, number, settlement, table};
@@ -31,9 +31,8 @@ impl Made<'_> {
 
     /// The id of the record that this commit makes; ids are derived, so that it is known before it is stored.
     fn settlement(&self, kind: SettlementKind) -> String {
-        // Of the state before only settings and the hand's players are asked for, which the state after has too.
-        let records = settlements(self.key, self.table, self.table, self.events);
-        records.iter().find(|r| r.kind == kind).map(|r| r.id.to_string()).unwrap_or_default()
+        let ids = settlement_ids(self.key, self.table, self.events);
+        ids.iter().find(|(of, _)| *of == kind).map(|(_, id)| id.to_string()).unwrap_or_default()
     }
 
     fn find<T>(&self, wanted: impl FnMut(&Event) -> Option<T>) -> Option<T> {
@@ -122,9 +121,9 @@ impl Made<'_> {
     fn cash_out(&self, at: usize) -> String {
         let before = self.events.iter().take(at);
         let nth = before.filter(|event| matches!(event, Event::PlayerStoodUp { .. })).count();
-        let records = settlements(self.key, self.table, self.table, self.events);
-        let mut outs = records.iter().filter(|r| r.kind == SettlementKind::CashOut);
-        outs.nth(nth).map(|r| r.id.to_string()).unwrap_or_default()
+        let ids = settlement_ids(self.key, self.table, self.events);
+        let mut outs = ids.iter().filter(|(kind, _)| *kind == SettlementKind::CashOut);
+        outs.nth(nth).map(|(_, id)| id.to_string()).unwrap_or_default()
     }
 }
 

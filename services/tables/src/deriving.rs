@@ -18,6 +18,7 @@ use crate::wallet::payment_id;
 #[must_use]
 pub fn settlements(key: &TableKey, before: &Table, after: &Table, events: &[Event]) -> Vec<Settlement> {
     let mut made = Vec::new();
+    let mut names = Names::of(key, after);
     let mut now = Folding::of(before, events);
     for event in events {
         let record = record(before, after, event).or_else(|| money(key, now.table(), events, event));
@@ -29,7 +30,7 @@ pub fn settlements(key: &TableKey, before: &Table, after: &Table, events: &[Even
         made.push(Settlement {
             id: match &record.body {
                 SettlementBody::Transaction { payment, .. } => payment_id(key, payment),
-                _ => id(key, after.lost, record.kind, record.number.unwrap_or(ordinal)),
+                _ => names.next(record.kind, record.number),
             },
             ordinal,
             kind: record.kind,
@@ -44,6 +45,44 @@ pub fn settlements(key: &TableKey, before: &Table, after: &Table, events: &[Even
         });
     }
     made
+}
+
+/// The ids of the records of chips that a commit makes, in their order: known without the state before it.
+#[must_use]
+pub fn settlement_ids(key: &TableKey, after: &Table, events: &[Event]) -> Vec<(SettlementKind, Uuid)> {
+    let mut names = Names::of(key, after);
+    let subject = |event: &Event| match event {
+        Event::HandSettled(result) => Some((SettlementKind::Hand, Some(result.number))),
+        Event::HandVoided { .. } => {
+            Some((SettlementKind::Void, Some(after.hand.as_ref().map_or(after.hands, |hand| hand.number))))
+        }
+        Event::HistoryLost { until, .. } => Some((SettlementKind::Reversal, Some(*until))),
+        Event::PlayerSeated { session, .. } => Some((SettlementKind::BuyIn, Some(*session))),
+        Event::ChipsAdded { .. } => Some((SettlementKind::AddChips, None)),
+        Event::PlayerStoodUp { session, .. } => Some((SettlementKind::CashOut, Some(*session))),
+        _ => None,
+    };
+    let subjects = events.iter().filter_map(subject);
+    subjects.map(|(kind, number)| (kind, names.next(kind, number))).collect()
+}
+
+/// Gives the ids of one commit's records. Payments are named elsewhere, and not counted here.
+struct Names<'a> {
+    key: &'a TableKey,
+    after: &'a Table,
+    given: u64,
+}
+
+impl<'a> Names<'a> {
+    fn of(key: &'a TableKey, after: &'a Table) -> Names<'a> {
+        Names { key, after, given: 0 }
+    }
+
+    fn next(&mut self, kind: SettlementKind, number: Option<u64>) -> Uuid {
+        let place = self.after.version * 256 + self.given;
+        self.given += 1;
+        id(self.key, self.after.lost, kind, number.unwrap_or(place))
+    }
 }
 
 /// The id of the one record of its kind that a hand or a session has, if it was made after this loss of history and before the

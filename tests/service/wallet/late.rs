@@ -153,7 +153,7 @@ async fn what_is_never_booked_is_parked_and_not_asked_for_any_more() {
         table: tables::TableId(table.parse().expect("a UUID")),
     };
     let begun = Instant::now();
-    while !parked(&*room.house.tables.read(&key).await.expect("the table")) {
+    while !parked(&room.house.tables.read(&key).await.expect("the table")) {
         assert!(begun.elapsed() < Duration::from_secs(20), "it is not parked");
         tokio::time::sleep(Duration::from_millis(20)).await;
     }
