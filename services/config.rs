@@ -22,6 +22,7 @@ const MEMORY: &str = "memory";
 pub struct Settings {
     /// Where to listen.
     pub listen: SocketAddr,
+    metrics: String,
     store: String,
     redis: String,
     token_file: String,
@@ -168,6 +169,19 @@ impl Settings {
         }
     }
 
+    /// Where the metrics are read, if they are.
+    ///
+    /// # Errors
+    /// [`ConfigError::Unusable`] if that is no address.
+    pub fn metrics(&self) -> Result<Option<SocketAddr>, ConfigError> {
+        if self.metrics.is_empty() {
+            return Ok(None);
+        }
+        let address = self.metrics.parse().map(Some);
+        address
+            .map_err(|_| ConfigError::Unusable(format!("metrics: {:?} is no address and port", self.metrics)))
+    }
+
     /// The token file, if callers need a token.
     #[must_use]
     pub fn token_file(&self) -> Option<&Path> {
@@ -204,6 +218,7 @@ impl Settings {
             let most = format!("wallet.deadline_ms is {LONGEST_WALLET_CALL} at the most");
             return Err(ConfigError::Unusable(most));
         }
+        self.metrics()?;
         let limits = &self.limits;
         let numbers = [
             ("wallet.deadline_ms", self.wallet.deadline_ms == 0),
@@ -281,6 +296,7 @@ mod tests {
         for (text, word) in [
             ("lisen = \"127.0.0.1:1\"", "lisen"),
             ("listen = \"here\"", "listen"),
+            ("metrics = \"there\"", "metrics"),
             ("[limits]\nhistory = \"many\"", "history"),
             ("[limits]\nwatchers = 0", "limits.watchers"),
             ("[log]\nformat = \"xml\"", "format"),

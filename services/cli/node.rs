@@ -26,6 +26,8 @@ use crate::grpc::{self, ServeConfig, ServeError, Tokens};
 use crate::store::embedded::{EmbeddedSettings, EmbeddedStore, OpenError};
 use crate::store::{Codec, Keyring, KeyringError, RedisConfig, RedisStore};
 
+use crate::telemetry::metrics::Metrics;
+use crate::telemetry::{scrape, unread};
 use crate::wallet::{GrpcWallet, WalletAddress};
 
 /// The variable with the keys for the cards. There is no flag for it: flags are seen by everybody on the machine.
@@ -37,6 +39,7 @@ type Wallets = Vec<(OperatorId, Arc<dyn Wallet>)>;
 /// What a server is made of.
 pub struct Setup {
     listen: SocketAddr,
+    metrics: Option<SocketAddr>,
     place: Place,
     kept: Kept,
     keys: Option<Keyring>,
@@ -99,6 +102,7 @@ impl Setup {
         };
         Ok(Setup {
             listen: settings.listen,
+            metrics: settings.metrics().map_err(|error| Failure::Usage(error.to_string()))?,
             place,
             kept: Kept {
                 history: limits.history,
@@ -136,7 +140,7 @@ impl Node {
     /// # Errors
     /// [`Failure`], which says what to do.
     pub async fn start(setup: Setup) -> Result<Node, Failure> {
-        let Setup { listen, place, kept, keys, serving, tables, wallets, courier } = setup;
+        let Setup { listen, metrics, place, kept, keys, serving, tables, wallets, courier } = setup;
         let (store, where_kept) = open(place, kept, keys).await?;
         let callers = callers(&serving);
         let retention = Retention { operators: serving.operators(), kept: kept.settlements };
@@ -149,6 +153,9 @@ impl Node {
         let listener = TcpListener::bind(listen).await.map_err(|error| cannot_listen(listen, &error))?;
         let address = listener.local_addr().map_err(|error| cannot_listen(listen, &error))?;
         let (stop_clocks, clocks_stop) = watch::channel(false);
+        if let Some(at) = metrics {
+            watch_over(at, &tables, serving.operators(), clocks_stop.clone()).await?;
+        }
         let (stop_serving, serving_stop) = oneshot::channel();
         let stopped = async move {
             // An error says that the node is gone, and then nobody serves either.
@@ -217,6 +224,27 @@ impl Node {
 /// What goes on without calls: the clocks, and the sweep that makes tables show what is stopped.
 async fn work(tables: Tables, operators: Vec<OperatorId>, stop: watch::Receiver<bool>) {
     tokio::join!(clocks::run(tables.clone(), stop.clone()), sweep::run(tables, operators, stop));
+}
+
+/// Serves the metrics of these tables.
+async fn watch_over(
+    at: SocketAddr,
+    tables: &Tables,
+    operators: Vec<OperatorId>,
+    stop: watch::Receiver<bool>,
+) -> Result<(), Failure> {
+    let listener = TcpListener::bind(at).await;
+    let listener =
+        listener.map_err(|error| Failure::Failed(format!("metrics: cannot listen on {at}: {error}")))?;
+    let address = listener.local_addr().map_err(|error| cannot_listen(at, &error))?;
+    tracing::info!(%address, "metrics are served");
+    let metrics = Arc::new(Metrics::new(&operators));
+    // Nobody else has set any: these are the only ones of this process.
+    let _ = tables.clone().with_signals(Arc::<Metrics>::clone(&metrics));
+    let store = Arc::clone(tables.store());
+    tokio::spawn(unread::run(Arc::clone(&metrics), store, operators, unread::EVERY, stop.clone()));
+    tokio::spawn(scrape::serve(listener, metrics, stop));
+    Ok(())
 }
 
 const fn days(days: u64) -> Millis {

@@ -26,6 +26,9 @@ pub struct ServeArgs {
     /// [setting: listen; default: 127.0.0.1:50051]
     #[arg(long, env = "FULCRUM_LISTEN", value_name = "ADDRESS:PORT")]
     listen: Option<String>,
+    /// Where Prometheus reads the metrics, over HTTP at /metrics, without a token; nowhere by default. [setting: metrics]
+    #[arg(long, env = "FULCRUM_METRICS", value_name = "ADDRESS:PORT")]
+    metrics: Option<String>,
     /// How many seconds running calls get to finish at the end. [setting: drain_seconds; default: 10]
     #[arg(long, env = "FULCRUM_DRAIN_SECONDS", value_name = "SECONDS")]
     drain_seconds: Option<u64>,
@@ -131,6 +134,7 @@ impl ServeArgs {
         let store = if self.memory { Some(Value::from("memory")) } else { text(&self.store) };
         let all = [
             ("listen", text(&self.listen)),
+            ("metrics", text(&self.metrics)),
             ("drain_seconds", number(self.drain_seconds)),
             ("store", store),
             ("redis", text(&self.redis)),

@@ -3,6 +3,7 @@
 
 use futures_util::stream;
 use tables::books::{Books, Cursor};
+use tables::deliveries::unread;
 use tables::{
     Deliveries, Delivery, DeliveryOrder, OperatorId, SettlementPosition, StoreError, TableKey, Tables,
     Undelivered,
@@ -103,7 +104,7 @@ impl Delivering {
         name: &str,
         cursor: &Cursor,
     ) -> Result<v1::Consumer, StoreError> {
-        let before = self.books().backlog(operator, cursor.position).await?;
+        let before = unread(&**self.tables.store(), operator, cursor.position).await?;
         let now = self.tables.store().now().await?;
         Ok(render::consumer(operator, name, cursor, &before, now))
     }

@@ -1,4 +1,9 @@
-//! What the process says about itself. For now: its log. No card is ever written to it.
+//! What the process says about itself: its log and its metrics. No card is ever written to either.
+
+pub mod metrics;
+pub mod names;
+pub mod scrape;
+pub mod unread;
 
 use std::io::{self, IsTerminal};
 

@@ -11,6 +11,7 @@ mod hostile;
 mod limits;
 mod listing;
 mod lists;
+mod metrics;
 mod money;
 mod play;
 mod repeats;

@@ -2,7 +2,7 @@
 //! us, and a wallet that we call.
 
 mod away;
-mod bank;
+pub mod bank;
 mod death;
 mod honest;
 mod hostile;
@@ -10,4 +10,4 @@ mod late;
 mod pipe;
 mod repeats;
 mod rogue;
-mod room;
+pub mod room;

@@ -21,6 +21,7 @@ use crate::play::{PlayError, Settings, State};
 use crate::queues::Queues;
 use crate::recent::{Known, Recent};
 use crate::resume::Reached;
+use crate::signals::{Signals, Silent};
 use crate::stops::gate::Gate;
 use crate::store::{Commit, Ear, Outcome, RequestRecord, Store, StoreError, Stored, Token};
 
@@ -40,6 +41,7 @@ pub(crate) struct Core {
     pub(crate) uncredited: Uncredited,
     pub(crate) recent: Recent,
     pub(crate) courier: OnceLock<Courier>,
+    pub(crate) signals: OnceLock<Arc<dyn Signals>>,
     pub(crate) gate: Gate,
     ear: OnceLock<Arc<dyn Ear>>,
 }
@@ -90,9 +92,15 @@ impl Core {
             uncredited: Uncredited::default(),
             recent: Recent::new(settings.recent_tables),
             courier: OnceLock::new(),
+            signals: OnceLock::new(),
             gate: Gate::new(settings.stops),
             ear: OnceLock::new(),
         }
+    }
+
+    /// Who hears what has to be looked at.
+    pub(crate) fn signals(&self) -> &dyn Signals {
+        self.signals.get().map_or(&Silent, |signals| &**signals)
     }
 
     /// Who asks the operators' wallets; none if there are none.
@@ -316,7 +324,10 @@ impl Core {
         tracing::error!(table = %key, version = at.token.version, ?broken, "an invariant does not hold: the table stops");
         let now = self.store.now().await?;
         if let Some(draft) = stop(&at.table, now, "malfunction") {
-            self.commit(self.next(key, at, draft)).await?;
+            let fate = self.commit(self.next(key, at, draft)).await?;
+            if let Fate::Done = fate {
+                self.signals().table_stopped(&key.operator);
+            }
         }
         Ok(())
     }

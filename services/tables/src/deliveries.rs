@@ -6,6 +6,7 @@
 //! with the number of streams.
 
 mod lookout;
+mod unread;
 
 use std::collections::{HashMap, VecDeque};
 use std::sync::{Arc, Mutex, PoisonError};
@@ -13,6 +14,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use thiserror::Error;
 
 use self::lookout::Lookout;
+pub use self::unread::unread;
 use crate::books::{Backlog, Cursor};
 use crate::ids::{OperatorId, TableId};
 use crate::settlement::{Settlement, SettlementFilter, SettlementKind, SettlementPosition};
@@ -216,7 +218,7 @@ impl Delivery {
         let deliveries = &self.place.deliveries;
         let cursor = deliveries.cursor(&self.order.operator, &self.order.consumer).await?;
         let mark = cursor.and_then(|cursor| cursor.position);
-        deliveries.store.books().backlog(&self.order.operator, mark).await
+        unread(&*deliveries.store, &self.order.operator, mark).await
     }
 
     /// Reads a page; says whether there may be more at once.

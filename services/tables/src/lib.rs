@@ -23,6 +23,7 @@ mod queues;
 mod recent;
 pub mod resume;
 pub mod settlement;
+mod signals;
 pub mod statement;
 pub mod stops;
 pub mod store;
@@ -45,6 +46,7 @@ pub use settlement::{
     Settlement, SettlementBody, SettlementFilter, SettlementKind, SettlementPage, SettlementPosition,
     Statement,
 };
+pub use signals::Signals;
 pub use stops::Stops;
 pub use store::{
     Commit, Ear, Entry, Following, Heard, History, Outage, Outcome, RequestRecord, Store, StoreError, Stored,

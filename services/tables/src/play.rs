@@ -17,6 +17,7 @@ use crate::drawing;
 use crate::feed::{Feed, FeedLimits};
 use crate::ids::{OperatorId, RequestId, TableId, TableKey};
 use crate::resume::Reached;
+use crate::signals::Signals;
 use crate::stops::StopSettings;
 use crate::store::{Commit, RequestRecord, Store, StoreError, Stored};
 use crate::watcher::{From, Watcher};
@@ -163,6 +164,14 @@ impl Tables {
     pub fn with_courier(self, courier: Courier) -> Tables {
         // A second one would change nothing: payments of the first may be on their way.
         let _ = self.core.courier.set(courier);
+        self
+    }
+
+    /// Lets these hear what has to be looked at, once and for all.
+    #[must_use]
+    pub fn with_signals(self, signals: Arc<dyn Signals>) -> Tables {
+        // A second one would change nothing, as a second courier.
+        let _ = self.core.signals.set(signals);
         self
     }
 

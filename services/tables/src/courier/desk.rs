@@ -6,11 +6,12 @@ use std::time::Duration;
 use rules::paying::Answer;
 use rules::payment::Payment;
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
-use tokio::time::timeout;
+use tokio::time::{Instant, timeout};
 
 use super::CourierSettings;
 use super::breaker::Breaker;
 use super::errand::{self, Next};
+use crate::signals::Signals;
 use crate::wallet::{Call, Order, Reply, Wallet};
 
 /// So many errands of an operator may wait for their turn in one process. The clocks bring the others up again.
@@ -61,13 +62,19 @@ impl Desk {
 
     /// Runs an errand to its end. None if there is nothing to ask, or no room in time: whoever else may have taken the
     /// payment up by then is not to meet a call of ours.
-    pub(super) async fn run(&self, order: &Order, payment: &Payment, again: bool) -> Option<Answer> {
+    pub(super) async fn run(
+        &self,
+        order: &Order,
+        payment: &Payment,
+        again: bool,
+        signals: &dyn Signals,
+    ) -> Option<Answer> {
         let Ok(Ok(_room)) = timeout(LONGEST_WAIT, self.room.acquire()).await else {
             return None;
         };
         let mut call = errand::first(payment.phase, again || payment.attempts > 0)?;
         loop {
-            let reply = self.ask(call, order).await;
+            let reply = self.ask(call, order, signals).await;
             match errand::after(payment.phase, call, reply) {
                 Next::Ask(next) => call = next,
                 Next::Say(answer) => return Some(answer),
@@ -75,12 +82,15 @@ impl Desk {
         }
     }
 
-    async fn ask(&self, call: Call, order: &Order) -> Reply {
+    async fn ask(&self, call: Call, order: &Order, signals: &dyn Signals) -> Reply {
         if !self.breaker.admits() {
+            signals.wallet_spared(&order.key.operator, call);
             return Reply::Unknown("the wallet did not answer lately, and was not asked".to_owned());
         }
+        let begun = Instant::now();
         let asked = timeout(self.deadline, self.wallet.ask(call, order)).await;
         let reply = asked.unwrap_or_else(|_| Reply::Unknown(format!("no answer in {:?}", self.deadline)));
+        signals.wallet_asked(&order.key.operator, call, &reply, begun.elapsed());
         match &reply {
             Reply::Unknown(error) => {
                 tracing::debug!(operator = %order.key.operator, ?call, id = %order.id, %error, "the wallet gave no answer");

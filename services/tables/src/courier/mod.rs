@@ -103,7 +103,7 @@ async fn run(tables: Tables, order: Order, payment: Payment, again: bool) {
             let Some(_place) = desk.enter() else {
                 return;
             };
-            desk.run(&order, &payment, again).await
+            desk.run(&order, &payment, again, tables.core.signals()).await
         }
         None => Some(Answer::Unknown("this server knows no wallet of the operator".to_owned())),
     };
