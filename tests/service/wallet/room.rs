@@ -16,7 +16,7 @@ use crate::harness::caller::seat_request;
 use crate::harness::{Caller, House, Setup, in_time, request_id};
 
 /// The longest that a call to a wallet takes in these tests.
-pub const DEADLINE: Duration = Duration::from_millis(400);
+pub const DEADLINE: Duration = Duration::from_secs(1);
 
 const ALPHA: &str = "alpha-0123456789abcdef";
 const BETA: &str = "beta-fedcba9876543210";
