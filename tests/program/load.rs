@@ -137,6 +137,25 @@ fn a_run_ends_by_itself_and_checks_only_if_asked_to() {
 }
 
 #[test]
+fn players_come_and_go_until_so_many_hands_are_played() {
+    let server = server("100000");
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("json");
+    let fixed =
+        ["load", "--tables", "2", "--seats", "3", "--think", "5ms", "--duration", "10m", "--hands", "60"];
+    let quick = ["--between-hands", "20ms", "--fold", "60%", "--churn", "15%", "--absent", "0%"];
+    let here = ["--address", &server.address, "--json", path.to_str().unwrap()];
+    let (code, output, errors) = run(fixed.iter().chain(&quick).chain(&here));
+    assert_eq!((code, errors.as_str()), (0, ""), "{output}");
+    let report = json(&path);
+    for name in FAULTS {
+        assert_eq!(report[name].as_u64(), Some(0), "{name} in {report}");
+    }
+    assert!(report["hands"].as_u64() >= Some(60), "{report}");
+    assert!(report["buy_in_us"]["max"].as_u64() > Some(0), "nobody came back: {report}");
+}
+
+#[test]
 fn a_second_signal_ends_at_once_and_says_that_nothing_was_checked() {
     let server = server("100000");
     let mut load = Load::start(&server, &["--tables", "1"]);
@@ -184,6 +203,8 @@ fn bad_usage_is_said_before_anything_is_opened() {
     for (more, words) in [
         (vec!["--tables", "0"], "at least 1"),
         (vec!["--absent", "5"], "0.5%"),
+        (vec!["--churn", "5"], "0.5%"),
+        (vec!["--hands", "0"], "--hands"),
         (vec!["--seats", "11"], "2..=10"),
         (vec!["--duration", "soon"], "--duration"),
         (vec!["--address", "https://a:1"], "no address of a server"),

@@ -12,6 +12,7 @@ use tokio::time::{Instant, sleep};
 use tonic::Status;
 
 use super::calls::{Called, Calls};
+use super::cashier::Cashier;
 use super::check::{Ack, Deed, Denied, Record, View};
 use super::choice::choose;
 use super::stream::Stream;
@@ -20,7 +21,7 @@ use crate::cli::client::{as_player, reason};
 use crate::cli::share::Share;
 use crate::cli::sight::Sight;
 use crate::pb::v1::table_message::Content;
-use crate::pb::v1::{ActedBy, AddChipsRequest, ErrorReason, SitOutReason, TableMessage, Turn, TurnKind};
+use crate::pb::v1::{ActedBy, ErrorReason, SitOutReason, TableMessage, Turn, TurnKind};
 
 /// How many cards a player of Double Hold'em can pick from.
 const CARDS: u32 = 3;
@@ -45,19 +46,27 @@ pub struct Manner {
     pub think: Duration,
     /// The share of decisions that they leave to the clock.
     pub absent: Share,
+    /// The share of bets that they fold to without further ado.
+    pub fold: Share,
+    /// The share of hands after which they leave and come back; after as many they add chips.
+    pub churn: Share,
+    /// The operator's wallet pays.
+    pub wallet: bool,
     /// What they buy in for, in minor units.
     pub buy_in: i64,
     /// Whether they note what they were told.
     pub notes: bool,
 }
 
+/// Of a buy-in, what is added where nobody is broke.
+const SOME_CHIPS: i64 = 4;
+
 type Errand = Pin<Box<dyn Future<Output = Record> + Send>>;
 
 /// A bot.
 pub struct Bot {
     calls: Calls,
-    table_id: String,
-    name: String,
+    cashier: Cashier,
     manner: Manner,
     stage: watch::Receiver<Stage>,
     rng: Xoshiro256PlusPlus,
@@ -67,34 +76,39 @@ pub struct Bot {
     record: Record,
     /// What it is about to do.
     errand: Option<Errand>,
+    /// What is about its money goes on beside that: a wallet that hangs costs nobody his turn.
+    money: Option<Errand>,
+    /// The last sequence that it has heard, and the one that has to be heard before it goes to the cashier again.
+    heard: u64,
+    told: u64,
+    /// After so many hands it was decided whether to stay.
+    stayed: u64,
     /// The turn answered last: hand and number.
     answered: (u64, u32),
     came_back: bool,
 }
 
 impl Bot {
-    /// A bot for a player who sits at this table.
+    /// A bot for a player of this table. It takes a seat if he has none.
     #[must_use]
-    pub fn new(
-        calls: &Calls,
-        (table_id, name): (&str, &str),
-        manner: Manner,
-        seed: u64,
-        stage: watch::Receiver<Stage>,
-    ) -> Bot {
-        let tables = BTreeMap::from([(table_id.to_owned(), None)]);
+    pub fn new(cashier: Cashier, manner: Manner, seed: u64) -> Bot {
+        let (calls, name) = (cashier.calls.clone(), cashier.player.clone());
+        let tables = BTreeMap::from([(cashier.table_id.clone(), None)]);
         Bot {
-            calls: calls.clone(),
-            table_id: table_id.to_owned(),
-            name: name.to_owned(),
             manner,
-            stage,
+            stage: cashier.stage.clone(),
             rng: Xoshiro256PlusPlus::seed_from_u64(seed),
-            stream: Stream::new(calls.clone(), tables, as_player(name)),
-            sight: Sight::new(name),
-            view: View::new(name),
-            record: Record { player: name.to_owned(), ..Record::default() },
+            stream: Stream::new(calls.clone(), tables, as_player(&name)),
+            sight: Sight::new(&name),
+            view: View::new(&name),
+            calls,
+            record: Record { player: name, ..Record::default() },
+            cashier,
             errand: None,
+            money: None,
+            heard: 0,
+            told: 1,
+            stayed: 0,
             answered: (0, 0),
             came_back: false,
         }
@@ -107,9 +121,10 @@ impl Bot {
             let stage = *self.stage.borrow_and_update();
             if let Stage::Over(last) = stage {
                 let limit = *until.get_or_insert_with(|| Instant::now() + LAST_NEWS);
-                let heard = self.errand.is_none() && (self.view.last() >= last || !self.manner.notes);
+                let idle = self.errand.is_none() && self.money.is_none();
+                let heard = idle && (self.view.last() >= last || !self.manner.notes);
                 if heard || Instant::now() >= limit {
-                    self.record.unknown += u64::from(self.errand.is_some());
+                    self.record.unknown += u64::from(!idle);
                     return (self.view, self.record);
                 }
             }
@@ -120,11 +135,21 @@ impl Bot {
                     self.errand = None;
                     self.record.merge(done);
                 }
+                done = run(&mut self.money) => {
+                    self.money = None;
+                    // He may ask again for what he did not get.
+                    self.came_back &= !done.acks.is_empty();
+                    self.told = done.acks.iter().map(|ack| ack.sequence).fold(self.told, u64::max);
+                    self.record.merge(done);
+                }
                 _ = self.stage.changed() => {}
                 () = tokio::time::sleep_until(patience) => {}
             }
             if self.errand.is_none() {
                 self.errand = self.next_errand();
+            }
+            if self.money.is_none() {
+                self.money = self.next_way_to_the_cashier();
             }
         }
     }
@@ -136,8 +161,9 @@ impl Bot {
         match &message.content {
             Some(Content::Snapshot(table)) => self.sight.reset(table),
             Some(Content::Update(update)) => self.sight.apply(update),
-            _ => {}
+            _ => return,
         }
+        self.heard = message.sequence;
     }
 
     fn next_errand(&mut self) -> Option<Errand> {
@@ -165,7 +191,7 @@ impl Bot {
     }
 
     fn act(&mut self, turn: &Turn, seat: u32, think: Duration) -> Errand {
-        let (action, to) = choose(&turn.legal.unwrap_or_default(), &mut self.rng);
+        let (action, to) = choose(&turn.legal.unwrap_or_default(), self.manner.fold, &mut self.rng);
         let request = self.asks().act(turn, action, to);
         let (calls, denied) = (self.calls.clone(), denied(turn, seat));
         Box::pin(async move {
@@ -198,39 +224,54 @@ impl Bot {
         })
     }
 
-    /// Buys in again when broke, and sits in again after time-outs.
+    /// Sits in again after time-outs.
     fn come_back(&mut self) -> Option<Errand> {
-        let out = self.sight.out.filter(|_| !self.sight.closing);
-        let (Some(out), Some(seat)) = (out, self.sight.seat) else {
-            self.came_back = false;
-            return None;
-        };
-        if self.came_back || !matches!(out, SitOutReason::NoChips | SitOutReason::TimeOuts) {
+        if !self.is_out(SitOutReason::TimeOuts) {
             return None;
         }
-        self.came_back = true;
-        let calls = self.calls.clone();
-        Some(match out {
-            // New chips bring him back by themselves.
-            SitOutReason::NoChips => {
-                let request = self.asks().add_chips(self.manner.buy_in);
-                Box::pin(async move {
-                    let acks = Vec::from_iter(add_chips(&calls, &request, seat).await);
-                    Record { acks, asked_for_chips: 1, ..Record::default() }
-                })
-            }
-            _ => {
-                let request = self.asks().sit_in();
-                Box::pin(async move {
-                    calls.ask(&request, |mut c, request| async move { c.tables.sit_in(request).await }).await;
-                    Record::default()
-                })
-            }
-        })
+        let (calls, request) = (self.calls.clone(), self.asks().sit_in());
+        Some(Box::pin(async move {
+            calls.ask(&request, |mut c, request| async move { c.tables.sit_in(request).await }).await;
+            Record::default()
+        }))
+    }
+
+    /// True once for each time that he is out for this reason.
+    fn is_out(&mut self, why: SitOutReason) -> bool {
+        let out = self.sight.out.filter(|_| !self.sight.closing && self.sight.seat.is_some());
+        self.came_back &= out.is_some();
+        let now = out == Some(why) && !self.came_back;
+        self.came_back |= now;
+        now
+    }
+
+    /// Takes a seat, buys in again when broke, and comes and goes.
+    fn next_way_to_the_cashier(&mut self) -> Option<Errand> {
+        if *self.stage.borrow() != Stage::Playing || self.sight.closing || self.heard < self.told {
+            return None;
+        }
+        let (cashier, buy_in) = (self.cashier.clone(), self.manner.buy_in);
+        let Some(seat) = self.sight.seat else {
+            // He brings back at least what he left with (rules 9.2).
+            let least = self.sight.paid.unwrap_or_default();
+            return Some(Box::pin(cashier.sit_down(buy_in.max(least))));
+        };
+        // New chips bring him back by themselves.
+        if self.is_out(SitOutReason::NoChips) {
+            return Some(Box::pin(cashier.add_chips(seat, buy_in)));
+        }
+        if std::mem::replace(&mut self.stayed, self.sight.played) == self.sight.played {
+            return None;
+        }
+        if self.manner.churn.hits(&mut self.rng) {
+            return Some(Box::pin(cashier.stand_up(seat)));
+        }
+        let adds = self.manner.churn.hits(&mut self.rng);
+        adds.then(|| Box::pin(cashier.add_chips(seat, buy_in / SOME_CHIPS)) as Errand)
     }
 
     fn asks(&self) -> Asks<'_> {
-        Asks { table_id: &self.table_id, player: &self.name }
+        Asks { table_id: &self.cashier.table_id, player: &self.cashier.player }
     }
 }
 
@@ -240,17 +281,6 @@ async fn run(errand: &mut Option<Errand>) -> Record {
         Some(errand) => errand.await,
         None => std::future::pending().await,
     }
-}
-
-async fn add_chips(calls: &Calls, request: &AddChipsRequest, seat: u32) -> Option<Ack> {
-    let called = calls.ask(request, |mut c, request| async move { c.tables.add_chips(request).await }).await;
-    let answer = called.answer.ok()?;
-    let deed = if answer.pending {
-        Deed::Requested { amount: request.amount }
-    } else {
-        Deed::Added { amount: answer.added }
-    };
-    Some(Ack { sequence: answer.sequence, seat, deed })
 }
 
 const fn denied(turn: &Turn, seat: u32) -> Denied {

@@ -10,8 +10,6 @@ use crate::pb::v1::{Ante, Clocks, Game, Limit, PivotOrder, Rake, Stakes, TableCo
 /// What every player buys in for, in minor units: a hundred big blinds.
 pub const BUY_IN: i64 = 20_000;
 const BIG_BLIND: i64 = 200;
-/// The pause between two hands.
-const BETWEEN_HANDS: Duration = Duration::from_millis(500);
 
 /// Which games are played.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, ValueEnum)]
@@ -34,10 +32,15 @@ impl Games {
         }
     }
 
-    /// The settings of the table with this index. No-limit is played at every other pair of tables; antes, straddles and
+    /// The settings of the table with this index, with these clocks. No-limit is played at every other pair of tables; antes, straddles and
     /// simultaneous picks come at some.
     #[must_use]
-    pub fn config(self, index: usize, seats: u32, action_clock: Duration) -> TableConfig {
+    pub fn config(
+        self,
+        index: usize,
+        seats: u32,
+        (action_clock, between_hands): (Duration, Duration),
+    ) -> TableConfig {
         let pair = index / 2;
         let limit = match pair % 4 {
             1 => Limit::PotLimit,
@@ -72,7 +75,7 @@ impl Games {
                 pivot: duration(action_clock),
                 // Used up by the first decisions that are left to the clock, so that clocks with and without it run.
                 time_bank: duration(action_clock / 2),
-                between_hands: duration(BETWEEN_HANDS),
+                between_hands: duration(between_hands),
                 ..Clocks::default()
             }),
             pivot_order: if together { PivotOrder::Simultaneous } else { PivotOrder::InTurn }.into(),

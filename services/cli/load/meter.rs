@@ -11,6 +11,8 @@ use tonic_types::StatusExt;
 
 /// The longest time that is told apart from longer ones, in µs.
 const LONGEST: u64 = 600_000_000;
+/// How often the hands are counted where a run ends after so many.
+const LOOK: Duration = Duration::from_millis(50);
 
 /// What is measured.
 pub struct Meter(Mutex<All>);
@@ -28,9 +30,22 @@ pub struct Rest {
     pub tries: Histogram<u64>,
     /// How long decisions took from the first try to the answer, in µs.
     pub decisions: Histogram<u64>,
+    /// How long buy-ins took from the first try to the seat or its refusal, in µs.
+    pub buy_ins: Histogram<u64>,
+    /// What came since the last line of the timeline; nothing if there is none.
+    fresh: Option<Fresh>,
     /// The longest time without an acknowledged decision, while there should have been some.
     pub longest_pause: Duration,
     last_ack: Option<Instant>,
+}
+
+/// How long it took what came since the last line of the timeline, in µs.
+#[derive(Clone, Default)]
+pub struct Fresh {
+    /// Each decision.
+    pub decisions: Vec<u64>,
+    /// Each buy-in.
+    pub buy_ins: Vec<u64>,
 }
 
 /// The counters at a moment.
@@ -60,7 +75,9 @@ impl Meter {
         let rest = Rest {
             errors: BTreeMap::new(),
             tries: histogram.clone(),
-            decisions: histogram,
+            decisions: histogram.clone(),
+            buy_ins: histogram,
+            fresh: None,
             longest_pause: Duration::ZERO,
             last_ack: None,
         };
@@ -95,6 +112,9 @@ impl Meter {
         let mut all = self.lock();
         all.counts.acked += 1;
         all.rest.decisions.saturating_record(micros(took));
+        if let Some(fresh) = &mut all.rest.fresh {
+            fresh.decisions.push(micros(took));
+        }
         all.rest.note_pause(Instant::now());
     }
 
@@ -104,6 +124,7 @@ impl Meter {
         all.rest.last_ack = Some(Instant::now());
         all.rest.tries.reset();
         all.rest.decisions.reset();
+        all.rest.buy_ins.reset();
         all.counts
     }
 
@@ -113,6 +134,27 @@ impl Meter {
         rest.note_pause(Instant::now());
         rest.last_ack = None;
         rest.clone()
+    }
+
+    /// A buy-in that was answered, so long after it was first sent.
+    pub fn bought_in(&self, took: Duration) {
+        let mut all = self.lock();
+        all.rest.buy_ins.saturating_record(micros(took));
+        if let Some(fresh) = &mut all.rest.fresh {
+            fresh.buy_ins.push(micros(took));
+        }
+    }
+
+    /// How long it took what came since the last call of this; the first one begins to note it.
+    pub fn fresh(&self) -> Fresh {
+        self.lock().rest.fresh.replace(Fresh::default()).unwrap_or_default()
+    }
+
+    /// Waits until so many hands have ended; for ever without a number.
+    pub async fn until_hands(&self, hands: Option<u64>) {
+        while hands.is_none_or(|hands| self.counts().hands < hands) {
+            tokio::time::sleep(LOOK).await;
+        }
     }
 
     /// A hand that ended.

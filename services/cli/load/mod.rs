@@ -2,6 +2,7 @@
 
 mod bot;
 mod calls;
+mod cashier;
 mod check;
 mod choice;
 mod connections;
@@ -55,6 +56,9 @@ pub struct LoadArgs {
     /// How long to play.
     #[arg(long, default_value = "60s", value_name = "TIME", value_parser = humantime::parse_duration)]
     duration: Duration,
+    /// Ends the playing also after so many hands, over all tables.
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..))]
+    hands: Option<u64>,
     /// How long a bot thinks before each decision, on average: from half of it to half as much again.
     #[arg(long, default_value = "200ms", value_name = "TIME", value_parser = humantime::parse_duration)]
     think: Duration,
@@ -67,19 +71,32 @@ pub struct LoadArgs {
     /// The share of decisions that bots leave to the clock.
     #[arg(long, default_value = "0.5%", value_name = "SHARE")]
     absent: Share,
+    /// The share of bets that bots fold to without further ado, so that hands are short.
+    #[arg(long, default_value = "0%", value_name = "SHARE")]
+    fold: Share,
+    /// The pause between two hands of a table.
+    #[arg(long, default_value = "500ms", value_name = "TIME", value_parser = humantime::parse_duration)]
+    between_hands: Duration,
     /// The action clock and the pivot clock of the tables; the time bank is half as long.
     #[arg(long, default_value = "2s", value_name = "TIME", value_parser = humantime::parse_duration)]
     action_clock: Duration,
     /// How long the last hands may take, when no new ones begin.
     #[arg(long, default_value = "120s", value_name = "TIME", value_parser = humantime::parse_duration)]
     last_hands: Duration,
+    /// The operator's wallet pays, and is paid: no transaction is named.
+    #[arg(long, help_heading = "Money")]
+    wallet: bool,
+    /// The share of hands after which a bot stands up, to sit down again with a new buy-in; after as many he adds chips.
+    #[arg(long, default_value = "0%", value_name = "SHARE", help_heading = "Money")]
+    churn: Share,
     /// Drives the bots' decisions, and nothing else. Default: another one each time.
     #[arg(long, value_name = "NUMBER")]
     seed: Option<u64>,
     /// Writes the report to this file as one JSON object.
     #[arg(long, value_name = "FILE", help_heading = "Output")]
     json: Option<PathBuf>,
-    /// Writes a JSON line to this file each 100 ms: the time, decisions acknowledged, and calls and streams that failed.
+    /// Writes a JSON line to this file each 100 ms: the time, decisions acknowledged, calls and streams that failed, hands
+    /// that ended, and how long each decision and each buy-in took, in µs.
     #[arg(long, value_name = "FILE", help_heading = "Output")]
     timeline: Option<PathBuf>,
     /// Measures only.
@@ -98,6 +115,8 @@ Examples:
       decision is left to the clock.
   fulcrum load --think 0ms --absent 0% --no-check
       As fast as the servers answer.
+  fulcrum load --token \"$TOKEN\" --wallet --churn 5% --hands 10000 --duration 1h
+      Ten thousand hands of an operator with a wallet, while players come and go.
 
 What is checked, with nothing but the contract's messages:
   - The sequences of each table's log have no gaps, and the log read at the end is the one that was told
@@ -117,8 +136,9 @@ outages (in Redis: ?history= in the URL), else what is trimmed counts as a gap; 
 run lets it be read again from its beginning.
 
 Calls that fail with UNAVAILABLE, RESOURCE_EXHAUSTED, DEADLINE_EXCEEDED or a broken connection are repeated
-at the next connection until they are answered, for two minutes at most. Only --duration or Ctrl-C end the
-playing; a second Ctrl-C ends all at once.
+at the next connection until they are answered, for two minutes at most. What a wallet declines or does not
+confirm is asked anew a moment later. Only --duration, --hands or Ctrl-C end the playing; a second Ctrl-C ends
+all at once.
 
 Exit codes: 0 all is right, 1 the check failed or could not be made (the tables then stay open, for a look),
 2 bad usage.";

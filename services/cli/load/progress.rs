@@ -10,7 +10,7 @@ use indicatif::{ProgressBar, ProgressStyle};
 use tables::{Clock, SystemClock};
 use tokio::time::{Instant, MissedTickBehavior, interval};
 
-use super::meter::{Counts, Meter};
+use super::meter::{Counts, Fresh, Meter};
 use crate::cli::failure::Failure;
 
 /// A line of the timeline is for so long.
@@ -44,6 +44,9 @@ impl Progress {
             file.map(BufWriter::new)
                 .map_err(|error| Failure::Usage(format!("cannot write {}: {error}", path.display())))
         };
+        if timeline.is_some() {
+            meter.fresh();
+        }
         Ok(Progress {
             bar,
             timeline: timeline.map(open).transpose()?,
@@ -86,8 +89,12 @@ impl Progress {
         let Some(file) = &mut self.timeline else {
             return Ok(());
         };
-        let Counts { acked, errors, .. } = counts.since(last);
-        let line = serde_json::json!({ "t_ms": t_ms, "acked": acked, "errors": errors });
+        let Counts { acked, errors, hands, .. } = counts.since(last);
+        let Fresh { decisions, buy_ins } = self.meter.fresh();
+        let line = serde_json::json!({
+            "t_ms": t_ms, "acked": acked, "errors": errors, "hands": hands,
+            "decisions_us": decisions, "buy_ins_us": buy_ins,
+        });
         // A line a time, so that whoever follows the file sees whole ones.
         let written = writeln!(file, "{line}").and_then(|()| file.flush());
         written.map_err(|error| Failure::Failed(format!("cannot write the timeline: {error}")))

@@ -151,6 +151,7 @@ pub struct Report {
     actions_per_second: u64,
     latency_us: Took,
     decision_us: Took,
+    buy_in_us: Took,
     errors: BTreeMap<String, u64>,
     longest_pause_ms: u128,
     streams_reopened: u64,
@@ -201,6 +202,7 @@ impl Report {
             actions_per_second: rate(played.acked, time),
             latency_us: took(&rest.tries),
             decision_us: took(&rest.decisions),
+            buy_in_us: took(&rest.buy_ins),
             errors: meter.errors(),
             longest_pause_ms: rest.longest_pause.as_millis(),
             streams_reopened: counts.streams,
@@ -252,6 +254,9 @@ impl Report {
         };
         let mut text = paint.entry("a call", &times(&self.latency_us), ", ");
         text.push_str(&paint.entry("a decision", &times(&self.decision_us), ", "));
+        if self.buy_in_us.max > 0 {
+            text.push_str(&paint.entry("a buy-in", &times(&self.buy_in_us), ", "));
+        }
         for (label, bar) in picture(&self.tries) {
             text.push_str(&paint.entry(&label, &[bar], ""));
         }

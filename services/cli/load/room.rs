@@ -1,5 +1,6 @@
 //! A table of a run, from its opening to its end.
 
+use std::sync::Arc;
 use std::time::Duration;
 
 use tokio::sync::watch;
@@ -9,12 +10,12 @@ use tonic::Status;
 
 use super::bot::{Bot, Manner, Stage};
 use super::calls::Calls;
-use super::check::{Ack, Deed, Record, View};
-use crate::cli::asks::Asks;
+use super::cashier::{Cashier, seated};
+use super::check::{Record, View};
 use crate::cli::client::{Client, is_transient, request_id};
 use crate::pb::v1::{
-    CloseTableRequest, CreateTableRequest, GetTableRequest, ListSettlementsRequest, PauseTableRequest,
-    ResumeTableRequest, Settlement, StopScope, Table, TableConfig,
+    CloseTableRequest, CreateTableRequest, GetTableRequest, ListSettlementsRequest, ListTransactionsRequest,
+    PauseTableRequest, ResumeTableRequest, Settlement, StopScope, Table, TableConfig, TransactionState,
 };
 
 /// How often a table is looked at while its last hand is played.
@@ -35,6 +36,10 @@ pub struct Room {
     bots: JoinSet<(View, Record)>,
     /// What was acknowledged to the operator, for each player.
     records: Vec<Record>,
+    /// The operator's own way to the cashier, for each player.
+    cashiers: Vec<Cashier>,
+    /// Every bot that is at the cashier holds it.
+    queue: Arc<()>,
 }
 
 /// What is known of a table when its bots have ended.
@@ -59,24 +64,40 @@ impl Room {
             calls.ask(&request, |mut c, request| async move { c.tables.create_table(request).await }).await;
         let id = called.answer?.table_id;
         let (stage, _) = watch::channel(Stage::Playing);
-        Ok(Room { id, name, calls: calls.clone(), stage, bots: JoinSet::new(), records: Vec::new() })
+        Ok(Room {
+            id,
+            name,
+            calls: calls.clone(),
+            stage,
+            bots: JoinSet::new(),
+            records: Vec::new(),
+            cashiers: Vec::new(),
+            queue: Arc::default(),
+        })
     }
 
-    /// Seats players and lets a bot play for each.
+    /// Seats players and lets a bot play for each. Where a wallet pays the bots see to their seats themselves.
     ///
     /// # Errors
     /// A refusal, or that nobody answers.
     pub async fn seat(&mut self, players: Vec<String>, manner: Manner, seed: u64) -> Result<(), Status> {
         for (place, player) in (0..).zip(players) {
-            let request = Asks { table_id: &self.id, player: &player }.seat(0, manner.buy_in);
-            let call = |mut c: Client, request| async move { c.tables.seat_player(request).await };
-            let seated = self.calls.ask(&request, call).await.answer?;
-            let deed = Deed::Seated { session: seated.session, buy_in: manner.buy_in };
-            let ack = Ack { sequence: seated.sequence, seat: seated.seat, deed };
-            let seed = seed.wrapping_add(place);
-            let bot = Bot::new(&self.calls, (&self.id, &player), manner, seed, self.stage.subscribe());
-            self.bots.spawn(bot.play());
-            self.records.push(Record { player, acks: vec![ack], ..Record::default() });
+            let cashier = Cashier {
+                calls: self.calls.clone(),
+                table_id: self.id.clone(),
+                player: player.clone(),
+                wallet: manner.wallet,
+                stage: self.stage.subscribe(),
+                queue: Arc::downgrade(&self.queue),
+            };
+            let mut record = Record { player, ..Record::default() };
+            if !manner.wallet {
+                let answer = cashier.ask_for_a_seat(manner.buy_in).await.answer?;
+                record.acks.push(seated(&answer, manner.buy_in));
+            }
+            self.bots.spawn(Bot::new(cashier.clone(), manner, seed.wrapping_add(place)).play());
+            self.cashiers.push(cashier);
+            self.records.push(record);
         }
         Ok(())
     }
@@ -118,11 +139,45 @@ impl Room {
             _ => {}
         }
         self.stage.send_replace(Stage::Ending);
+        let limit = Instant::now() + patience;
         self.until(patience, |table| table.hand.as_ref().is_none_or(|hand| !hand.running)).await?;
-        for record in &mut self.records {
-            stand_up(&self.calls, &self.id, record).await;
+        while Arc::strong_count(&self.queue) > 1 && Instant::now() < limit {
+            sleep(LOOK / 10).await;
+        }
+        self.stand_up().await?;
+        while self.money_is_on_its_way().await? && Instant::now() < limit {
+            sleep(LOOK).await;
         }
         Ok(self.until(patience, |table| table.seats.is_empty()).await?.version)
+    }
+
+    /// Whether the operator's wallet is still asked for something, which goes on in the table's log.
+    async fn money_is_on_its_way(&self) -> Result<bool, Status> {
+        if !self.cashiers.iter().any(|cashier| cashier.wallet) {
+            return Ok(false);
+        }
+        let under_way =
+            [TransactionState::Debiting, TransactionState::Cancelling, TransactionState::Crediting];
+        let request = ListTransactionsRequest {
+            page_size: 1,
+            table_id: self.id.clone(),
+            states: under_way.map(i32::from).to_vec(),
+            ..ListTransactionsRequest::default()
+        };
+        let call = |mut c: Client, request| async move { c.settlements.list_transactions(request).await };
+        let page = self.calls.ask(&request, call).await.answer?;
+        Ok(!page.transactions.is_empty() || !page.next_page_token.is_empty())
+    }
+
+    /// Pays everybody out who sits there.
+    async fn stand_up(&mut self) -> Result<(), Status> {
+        let table = self.until(Duration::ZERO, |_| true).await?;
+        for (cashier, record) in self.cashiers.iter().zip(&mut self.records) {
+            if let Some(seat) = table.seats.iter().find(|seat| seat.player_id == cashier.player) {
+                record.merge(cashier.clone().stand_up(seat.seat).await);
+            }
+        }
+        Ok(())
     }
 
     /// Waits until the table is as wanted, or has been given long enough.
@@ -195,18 +250,4 @@ impl Room {
         let call = |mut c: Client, request| async move { c.tables.close_table(request).await };
         self.calls.ask(&request, call).await;
     }
-}
-
-/// Pays a player out, and notes what was acknowledged.
-async fn stand_up(calls: &Calls, table_id: &str, record: &mut Record) {
-    let request = Asks { table_id, player: &record.player }.stand_up();
-    let call = |mut c: Client, request| async move { c.tables.stand_up(request).await };
-    // Refused: he has been stood up already.
-    let (Ok(left), Some(seat)) =
-        (calls.ask(&request, call).await.answer, record.acks.first().map(|ack| ack.seat))
-    else {
-        return;
-    };
-    let deed = if left.pending { Deed::Leaving } else { Deed::Left { paid: left.paid } };
-    record.acks.push(Ack { sequence: left.sequence, seat, deed });
 }

@@ -75,6 +75,7 @@ pub async fn run(args: &LoadArgs, stop: &mut Stop) -> Result<Report, Failure> {
     let before = run.calls.meter.start();
     let ended = tokio::select! {
         () = sleep(args.duration) => Ok(()),
+        () = run.calls.meter.until_hands(args.hands) => Ok(()),
         () = stop.asked() => Ok(()),
         Err(failure) = progress.run() => Err(failure),
     };
@@ -103,7 +104,8 @@ impl Run<'_> {
             if failed.is_err() {
                 break;
             }
-            let config = self.args.games.config(index, self.args.seats, self.args.action_clock);
+            let clocks = (self.args.action_clock, self.args.between_hands);
+            let config = self.args.games.config(index, self.args.seats, clocks);
             let (calls, opened) = (self.calls.clone(), self.opened.clone());
             opening.spawn(async move {
                 let room = Room::open(&calls, config).await;
@@ -142,6 +144,9 @@ impl Run<'_> {
         let manner = Manner {
             think: self.args.think,
             absent: self.args.absent,
+            fold: self.args.fold,
+            churn: self.args.churn,
+            wallet: self.args.wallet,
             buy_in: BUY_IN,
             notes: !self.args.no_check,
         };
