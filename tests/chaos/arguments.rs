@@ -19,6 +19,9 @@ pub struct Arguments {
     /// How long is played.
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..))]
     seconds: Option<u64>,
+    /// After how many hands the playing ends, where a scenario counts them.
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(2..))]
+    pub hands: Option<u64>,
     /// How many tables.
     #[arg(long, value_name = "N")]
     tables: Option<u32>,
@@ -78,6 +81,8 @@ Examples:
       The short scenarios, as tests/run runs them.
   cargo test --release --test chaos -- replicas --minutes 5 --tables 200 --seats 6
       Four servers, one Redis, 1,200 bots, and a server killed every few seconds for five minutes.
+  cargo test --release --test chaos -- money --hands 100000 --tables 50 --minutes 30
+      Two operators whose wallets and servers fail all the time; then all books are held against each other.
   cargo test --release --test chaos -- faults --write
       Everything that can happen to Redis, under load; writes deploy/faults.md.
   cargo test --release --test chaos -- faults --only sentinel

@@ -27,9 +27,14 @@ struct Replica {
 impl Fleet {
     /// A server for each of these URLs of Redis.
     pub fn start(folder: &Path, urls: &[String]) -> Fleet {
+        Fleet::with(folder, urls, &[])
+    }
+
+    /// The same with more options.
+    pub fn with(folder: &Path, urls: &[String], more: &[&str]) -> Fleet {
         let keys = key_file(folder);
-        let mut replicas: Vec<Replica> =
-            (1..).zip(urls).map(|(number, url)| Replica::start(number, folder, &keys, url)).collect();
+        let start = |(number, url): (usize, &String)| Replica::start(number, folder, &keys, url, more);
+        let mut replicas: Vec<Replica> = (1..).zip(urls).map(start).collect();
         for replica in &mut replicas {
             replica.until_ready();
         }
@@ -74,12 +79,13 @@ impl Fleet {
 }
 
 impl Replica {
-    fn start(number: usize, folder: &Path, keys: &Path, url: &str) -> Replica {
+    fn start(number: usize, folder: &Path, keys: &Path, url: &str, more: &[&str]) -> Replica {
         let (name, port) = (format!("server {number}"), free_port());
         let listen = format!("127.0.0.1:{port}");
         let keys = keys.display().to_string();
         let arguments = ["serve", "--redis", url, "--key-file", &keys, "--listen", &listen, "--log", "warn"];
-        let arguments = arguments.map(str::to_owned).to_vec();
+        let arguments: Vec<String> =
+            arguments.iter().chain(more).map(|argument| (*argument).to_owned()).collect();
         let log = folder.join(format!("server-{number}.log"));
         let process = Process::start(&arguments, &log);
         Replica { name, port, arguments, log, process }

@@ -77,6 +77,11 @@ pub struct Late {
 
 impl Load {
     pub fn start(folder: &Path, address: &str, size: &Size, game: &Game) -> Load {
+        Load::with(folder, address, size, game, &[])
+    }
+
+    /// The same with more options.
+    pub fn with(folder: &Path, address: &str, size: &Size, game: &Game, more: &[&str]) -> Load {
         let (report, timeline) = (folder.join("report.json"), folder.join("timeline.jsonl"));
         let options = [
             ("--address", address.to_owned()),
@@ -93,9 +98,22 @@ impl Load {
             ("--timeline", timeline.display().to_string()),
         ];
         let options = options.into_iter().flat_map(|(name, value)| [name.to_owned(), value]);
-        let arguments: Vec<String> = std::iter::once("load".to_owned()).chain(options).collect();
+        let arguments: Vec<String> = std::iter::once("load".to_owned())
+            .chain(options)
+            .chain(more.iter().map(|option| (*option).to_owned()))
+            .collect();
         let process = Process::start(&arguments, &folder.join("load.log"));
         Load { process, report, timeline, seconds: size.seconds }
+    }
+
+    /// Where its timeline is.
+    pub fn timeline_file(&self) -> &Path {
+        &self.timeline
+    }
+
+    /// Whether it has ended.
+    pub fn has_ended(&mut self) -> bool {
+        self.process.ended().is_some()
     }
 
     /// What was acknowledged so far.

@@ -1,4 +1,4 @@
-//! Several servers on one Redis, under the load of `fulcrum load`, while servers are killed and Redis fails.
+//! Several servers on one Redis, under the load of `fulcrum load`, while servers and wallets are killed and Redis fails.
 //!
 //! A test program of its own, because its scenarios take options; `cargo test --release --test chaos -- --help` tells.
 
@@ -12,6 +12,7 @@ mod fleet;
 mod killing;
 mod load;
 mod measure;
+mod money;
 mod process;
 #[path = "../store/redis/proxy.rs"]
 #[allow(dead_code, reason = "the store's tests need more of it")]
@@ -53,6 +54,12 @@ const SCENARIOS: &[Scenario] = &[
         about: "servers are killed one after the other; nothing is lost, stopped or late",
         takes_long: false,
         run: killing::run,
+    },
+    Scenario {
+        name: "money",
+        about: "wallets and servers are killed, hang and answer twice; all books agree to the chip",
+        takes_long: false,
+        run: money::run,
     },
     Scenario {
         name: "no-token-check",

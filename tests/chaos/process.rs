@@ -32,6 +32,13 @@ impl Process {
         self.child.wait().expect("the process is ours");
     }
 
+    /// Stops it in its tracks (`-STOP`), or lets it go on (`-CONT`).
+    pub fn signal(&self, signal: &str) {
+        let id = self.child.id().to_string();
+        let status = Command::new("kill").args([signal, &id]).status().expect("kill is there");
+        assert!(status.success());
+    }
+
     /// Its exit code, if it has ended by itself; -1 if a signal ended it.
     pub fn ended(&mut self) -> Option<i32> {
         let status = self.child.try_wait().expect("the process is ours")?;
