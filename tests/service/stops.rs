@@ -123,6 +123,8 @@ async fn a_stopped_player_is_not_seated_and_the_audit_tells_who_asked() {
     let of_table = Of::Table(v1::TableScope { table_id: table.clone() });
     disable(&mut caller, of_table.clone()).await.expect("a stop of the table");
     assert_eq!(caller.table(&table, "").await.stops[0].scope(), v1::StopScope::Table);
+    let refused = in_time(caller.tables.seat_player(seat_request(&table, "bob", 3, 5_000))).await;
+    assert_eq!(fact(&refused.expect_err("stopped"), "scope"), "TABLE");
     enable(&mut caller, of_table).await.expect("lifted");
     let list = v1::ListDisabledRequest::default();
     let list = in_time(caller.control.list_disabled(list)).await.expect("a list").into_inner().disabled;

@@ -389,8 +389,13 @@ async fn a_table_alone_is_stopped_by_itself_with_an_audit() {
     sleep(Duration::from_secs(10)).await;
     assert_eq!(stops(tables, &key).await, [(StopScope::Table, "audit".to_owned())]);
     assert_eq!(hands(tables, &key).await, 0);
-    ask(tables, &key, sit("eve")).await.unwrap();
+    assert_eq!(scope_of_refusal(ask(tables, &key, sit("eve")).await).await, "TABLE: audit");
+    ask(tables, &key, Ask::Resume { scope: StopScope::Table }).await.unwrap();
+    sleep(Duration::from_secs(10)).await;
+    assert_eq!(hands(tables, &key).await, 0, "ResumeTable lifts what PauseTable did");
+    assert_eq!(stops(tables, &key).await, [(StopScope::Table, "audit".to_owned())]);
     enable(tables, 3, &scope).await.unwrap();
+    ask(tables, &key, sit("eve")).await.unwrap();
     assert!(matches!(enable(tables, 4, &scope).await, Err(StopError::NotDisabled)));
     sleep(Duration::from_secs(4)).await;
     assert_eq!(hands(tables, &key).await, 1);

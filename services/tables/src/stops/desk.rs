@@ -79,7 +79,7 @@ impl Tables {
 
     /// What is stopped for the table, by a copy of the registry that is young enough.
     pub(crate) fn standing(&self, key: &TableKey) -> Result<Standing, PlayError> {
-        Ok(self.core.gate.standing(&key.operator)?)
+        Ok(self.core.gate.standing(key)?)
     }
 
     /// Stops the scope softly (rules 9.4). When this returns, no hand begins any more and nobody is seated against it, at
@@ -116,12 +116,28 @@ impl Tables {
         answer: StopAnswer<'_>,
     ) -> Result<Answered, StopError> {
         let answered = self.register(act, order, answer).await?;
-        // Also of a repetition it is not known how long ago it came through.
-        match &order.scope {
-            Scope::Table(key) => self.at_table(act, key, order).await?,
-            _ => sleep(self.core.gate.settings.settle(&*self.core.store)).await,
+        let Scope::Table(key) = &order.scope else {
+            self.settle().await;
+            return Ok(answered);
+        };
+        // Lifted last: whoever still has the entry would stop the table again.
+        match act {
+            Act::Disabled => {
+                self.at_table(act, key, order).await?;
+                self.settle().await;
+            }
+            Act::Enabled => {
+                self.settle().await;
+                self.at_table(act, key, order).await?;
+            }
         }
         Ok(answered)
+    }
+
+    /// Until no copy of the registry is as old as what was just changed. Also of a repetition it is not known how long ago it
+    /// came through.
+    async fn settle(&self) {
+        sleep(self.core.gate.settings.settle(&*self.core.store)).await;
     }
 
     /// Changes the registry, once for one request.
@@ -144,7 +160,7 @@ impl Tables {
                 }
             };
             let bytes = answer(&entry);
-            let change = change(act, order, &stopped, put.then_some(entry), (at, bytes.clone()));
+            let change = change(act, order, &stopped, (entry, put), (at, bytes.clone()));
             match self.registry().change(&change).await {
                 Ok(Changed::Done) => {
                     let from = Instant::now() + self.core.gate.settings.settle(&*self.core.store);
@@ -163,32 +179,35 @@ impl Tables {
         Err(doubt.map_or(PlayError::Contended, |why| StoreError::Unknown(why).into()).into())
     }
 
-    /// The stop as it is to be, and whether it lies on the shelf.
+    /// The stop as it is to be, and what becomes of it on the shelf.
     async fn plan(
         &self,
         act: Act,
         order: &Order,
         stopped: &Stopped,
         at: Millis,
-    ) -> Result<(StopEntry, bool), StopError> {
+    ) -> Result<(StopEntry, Shelved), StopError> {
         let Scope::Table(key) = &order.scope else {
             let entry = match act {
                 Act::Disabled => disabled(order, stopped, at)?,
                 Act::Enabled => enabled(order, stopped, at)?,
             };
-            return Ok((entry, true));
+            return Ok((entry, Shelved::Put));
         };
         let table = self.read(key).await?;
-        let stop = table.stops.iter().find(|stop| stop.scope == StopScope::Table);
-        match (act, stop) {
-            (Act::Disabled, _) => Ok((new_entry(order, stopped, at), false)),
-            (Act::Enabled, None) => Err(StopError::NotDisabled),
-            (Act::Enabled, Some(stop)) => {
-                let state = StopState::Lifting;
-                let (reason, since) = (stop.reason.clone(), stop.at);
-                Ok((StopEntry { state, reason, since, ..new_entry(order, stopped, at) }, false))
-            }
+        // The table is stopped at once, and no other one has to be looked at.
+        let swept = true;
+        if act == Act::Disabled {
+            return Ok((StopEntry { swept, ..disabled(order, stopped, at)? }, Shelved::Put));
         }
+        if find(stopped, &order.scope, order.author.is_administrator()).is_some() {
+            return Ok((enabled(order, stopped, at)?, Shelved::Removed));
+        }
+        // Stopped with PauseTable.
+        let stop = table.stops.iter().find(|stop| stop.scope == StopScope::Table);
+        let stop = stop.ok_or(StopError::NotDisabled)?;
+        let (state, reason, since) = (StopState::Lifting, stop.reason.clone(), stop.at);
+        Ok((StopEntry { state, reason, since, ..new_entry(order, stopped, at) }, Shelved::Nowhere))
     }
 
     /// Stops a table, or lifts that: the table's own affair, which its token makes exact. The audit has it by now; if this
@@ -269,11 +288,22 @@ fn enabled(order: &Order, stopped: &Stopped, at: Millis) -> Result<StopEntry, St
     }
 }
 
+/// What becomes of a stop on its shelf.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Shelved {
+    /// It lies there from now on.
+    Put,
+    /// It lies there no more.
+    Removed,
+    /// It never lay there.
+    Nowhere,
+}
+
 fn change(
     act: Act,
     order: &Order,
     stopped: &Stopped,
-    put: Option<StopEntry>,
+    (entry, shelved): (StopEntry, Shelved),
     (at, answer): (Millis, Vec<u8>),
 ) -> StopChange {
     let token = Token { version: version_after(stopped), nonce: nonce() };
@@ -283,8 +313,8 @@ fn change(
         shelf: scope.shelf(),
         expected: stopped.token,
         token,
-        put: put.into_iter().collect(),
-        remove: Vec::new(),
+        remove: if shelved == Shelved::Removed { vec![entry.name()] } else { Vec::new() },
+        put: if shelved == Shelved::Put { vec![entry] } else { Vec::new() },
         request: Some((author.clone(), record)),
         audit: Some(AuditEntry { number: token.version, at, author, act, scope, reason, requester }),
     }

@@ -11,7 +11,7 @@ use tokio::time::Instant;
 
 use super::{Scope, Shelf, StopEntry, StopSettings, StopState, Stopped};
 use crate::committing::Draft;
-use crate::ids::OperatorId;
+use crate::ids::{OperatorId, TableId, TableKey};
 use crate::play::PlayError;
 use crate::store::{Store, StoreError};
 
@@ -57,21 +57,26 @@ pub(super) struct Known {
     /// The places of active stops of tables, and of players. The first of a name is an administrator's.
     of_tables: Vec<usize>,
     of_players: HashMap<PlayerId, usize>,
+    of_one_table: HashMap<TableId, usize>,
 }
 
 impl Known {
     fn new(stopped: Stopped) -> Known {
         let (mut of_tables, mut of_players) = (Vec::new(), HashMap::new());
+        let mut of_one_table = HashMap::new();
         for (place, entry) in stopped.entries.iter().enumerate() {
             match &entry.scope {
                 _ if entry.state != StopState::Active => {}
                 Scope::Player(_, player) => {
                     of_players.entry(player.clone()).or_insert(place);
                 }
+                Scope::Table(key) => {
+                    of_one_table.entry(key.table).or_insert(place);
+                }
                 _ => of_tables.push(place),
             }
         }
-        Known { stopped, of_tables, of_players }
+        Known { stopped, of_tables, of_players, of_one_table }
     }
 
     fn of_tables(&self) -> impl Iterator<Item = &StopEntry> {
@@ -83,6 +88,7 @@ impl Known {
 pub(crate) struct Standing {
     service: Arc<Known>,
     own: Arc<Known>,
+    table: TableId,
     pub(crate) until: Instant,
 }
 
@@ -172,18 +178,19 @@ impl Gate {
         }
     }
 
-    /// What is stopped for the operator's tables.
+    /// What is stopped for the table.
     ///
     /// # Errors
     /// [`StoreError::Unavailable`] if that was read too long ago: then nothing may begin.
-    pub(crate) fn standing(&self, operator: &OperatorId) -> Result<Standing, StoreError> {
+    pub(crate) fn standing(&self, key: &TableKey) -> Result<Standing, StoreError> {
         let copy = |shelf: Shelf| lock(&self.place(&shelf).copy).clone();
-        let copies = copy(Shelf::Service).zip(copy(Shelf::Operator(operator.clone())));
+        let copies = copy(Shelf::Service).zip(copy(Shelf::Operator(key.operator.clone())));
         let copies = copies.filter(|(service, own)| !service.old && !own.old);
         let standing = copies.map(|(service, own)| Standing {
             until: service.begun.min(own.begun) + self.settings.age,
             service: service.stops,
             own: own.stops,
+            table: key.table,
         });
         let old = || StoreError::Unavailable("what is stopped was read too long ago".to_owned());
         standing.filter(|standing| Instant::now() < standing.until).ok_or_else(old)
@@ -202,13 +209,18 @@ impl Standing {
         self.own.stopped.entries.get(*self.own.of_players.get(player)?)
     }
 
-    /// Whether the player may be seated at a table of this game, or bring more chips to it.
+    /// The stop of this table alone.
+    fn of_this_table(&self) -> Option<&StopEntry> {
+        self.own.stopped.entries.get(*self.own.of_one_table.get(&self.table)?)
+    }
+
+    /// Whether the player may be seated at the table, which is one of this game, or bring more chips to it.
     ///
     /// # Errors
     /// [`PlayError::Disabled`]
     pub(crate) fn admits(&self, game: Game, player: &PlayerId) -> Result<(), PlayError> {
         let of_table = SCOPES.iter().find_map(|scope| self.on_table(game, *scope));
-        match of_table.or_else(|| self.of_player(player)) {
+        match of_table.or_else(|| self.of_this_table()).or_else(|| self.of_player(player)) {
             None => Ok(()),
             Some(stop) => {
                 let (scope, reason) = (stop.scope.word(), stop.reason.clone());
@@ -230,6 +242,11 @@ impl Standing {
                 None if shown.is_some() => asks.push(Ask::Resume { scope }),
                 _ => {}
             }
+        }
+        // Only put there: the table may be stopped by PauseTable as well.
+        let paused = table.stops.iter().any(|stop| stop.scope == StopScope::Table);
+        if let Some(stop) = self.of_this_table().filter(|_| !paused) {
+            asks.push(Ask::Stop { scope: StopScope::Table, reason: stop.reason.clone() });
         }
         for (_, seat) in table.occupied() {
             let wanted = self.of_player(&seat.player).map_or("", |stop| stop.reason.as_str());

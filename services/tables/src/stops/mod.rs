@@ -6,7 +6,7 @@
 //! The *registry* in the store says what is stopped. It counts: no hand begins and nobody is seated against it
 //! ([`gate`]). A *stop on a table* (`Stopped`, `PlayerStopped`) shows it to watchers and to `GetTable`, and keeps the
 //! table off the calendar. It follows the registry: the clocks put it where a hand would have begun, and the sweep
-//! ([`sweep`]) puts and lifts it everywhere. A stop of a table alone is the table's own and is not in the registry.
+//! ([`sweep`]) puts and lifts it everywhere. A stop of a table alone is put on it at once by whoever makes it.
 //!
 //! # Times
 //!
@@ -100,7 +100,7 @@ pub enum Scope {
     Operator(OperatorId),
     /// All tables of the game, of the operator or of all of them.
     Game(Option<OperatorId>, Game),
-    /// The table. It is in the audit only: the stop is the table's own.
+    /// The table.
     Table(TableKey),
     /// The player, at all tables of his operator.
     Player(OperatorId, PlayerId),
