@@ -1,5 +1,7 @@
 //! Every unary call of the contract, each at a table where it would be granted.
 
+mod money;
+
 use std::collections::BTreeSet;
 use std::time::{Duration, Instant};
 
@@ -103,6 +105,8 @@ async fn begin(address: &str, table_id: &str) -> v1::Turn {
 pub async fn all(address: &str) -> Vec<Call> {
     let mut calls = at_rest(address).await;
     calls.extend(in_a_hand(address).await);
+    calls.extend(money::of(address).await);
+    calls.extend(stops());
     let paths: BTreeSet<String> = calls.iter().map(|call| call.path.to_owned()).collect();
     assert_eq!(paths, unary_calls(), "no call is left out");
     calls
@@ -211,6 +215,26 @@ async fn in_a_hand(address: &str) -> Vec<Call> {
         call("/fulcrum.v1.SettlementService/VoidHand", &void),
     ]);
     calls
+}
+
+/// Calls about stops, of somebody who sits nowhere.
+fn stops() -> Vec<Call> {
+    let zoe = v1::PlayerScope { player_id: "zoe".into(), operator: String::new() };
+    let scope = Some(v1::Scope { scope: Some(v1::scope::Scope::Player(zoe)) });
+    let (reason, requester) = ("a trial".to_owned(), "the test".to_owned());
+    let disable = v1::DisableScopeRequest {
+        request_id: fresh(),
+        scope: scope.clone(),
+        reason: reason.clone(),
+        requester: requester.clone(),
+    };
+    let enable = v1::EnableScopeRequest { request_id: fresh(), scope, reason, requester };
+    vec![
+        call("/fulcrum.v1.ControlService/DisableScope", &disable),
+        call("/fulcrum.v1.ControlService/EnableScope", &enable),
+        call("/fulcrum.v1.ControlService/ListDisabled", &v1::ListDisabledRequest::default()),
+        call("/fulcrum.v1.ControlService/ListStopAudit", &v1::ListStopAuditRequest::default()),
+    ]
 }
 
 /// Calls of players at four tables who may do so whoever is to act.
