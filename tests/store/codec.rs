@@ -214,7 +214,7 @@ const SINCE_FORMAT_2: [&str; 2] = ["history_lost", "reversal"];
 
 /// Nor this, which format 2 does not have either.
 fn since_format_3(name: &str) -> bool {
-    name.starts_with("payment") || ["statement", "transaction"].contains(&name)
+    name.starts_with("payment") || ["statement", "transaction", "seat_released"].contains(&name)
 }
 
 fn records(codec: &Codec) -> Vec<Vec<u8>> {
