@@ -103,7 +103,7 @@ pub struct ServeArgs {
 
 const EXAMPLES: &str = "\
 Settings come from a file, from FULCRUM_… variables and from flags; a variable is stronger than the file, a flag is
-stronger than the variable.
+stronger than the variable. Operators' wallets ([wallets.NAME] and [wallet]) are named in the file only.
 
 Examples:
   fulcrum serve
