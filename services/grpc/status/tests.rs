@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 
 use rules::legal::RaiseRange;
-use rules::{Chips, Millis, SeatNo};
+use rules::{Chips, ConfigFault, Legal, Millis, Refusal, SeatNo, SeatSet};
 
 use super::*;
 

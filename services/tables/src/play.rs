@@ -1,6 +1,8 @@
-//! The commit loop: every change of a table goes `request → command → decide → commit → evolve → publish`.
+//! What can be asked of the tables: every change goes `request → command → decide → commit → evolve → publish`.
 
-use std::borrow::Cow;
+mod reading;
+mod step;
+
 use std::fmt;
 use std::sync::Arc;
 
@@ -10,20 +12,18 @@ use rules::{Accepted, Ask, Command, Millis, PlayerId, Refusal, Table, TableConfi
 use thiserror::Error;
 use tokio::time::Instant;
 
+use self::step::{ATTEMPTS, refused};
 use crate::committing::{Core, Draft, Fate};
 use crate::courier::Courier;
 use crate::dealer::Dealer;
 use crate::drawing;
 use crate::feed::{Feed, FeedLimits};
 use crate::ids::{OperatorId, RequestId, TableId, TableKey};
-use crate::resume::Reached;
 use crate::signals::Signals;
 use crate::stops::StopSettings;
-use crate::store::{Commit, RequestRecord, Store, StoreError, Stored};
-use crate::watcher::{From, Watcher};
+use crate::store::{Commit, RequestRecord, Store, StoreError};
 
-/// So often a step is tried anew because another one came first.
-const ATTEMPTS: usize = 16;
+pub(crate) use self::step::{Ended, State, Verdict, stamped};
 
 /// A request as its caller names it.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -132,24 +132,6 @@ impl Default for Settings {
 #[derive(Clone)]
 pub struct Tables {
     pub(crate) core: Arc<Core>,
-}
-
-/// What is to become of a state. A settled verdict counts only if the state was read from the store: it meets no token.
-pub(crate) enum Verdict<R> {
-    /// Commit this; then `R` is the result.
-    Commit(Draft, R),
-    /// Nothing is to be committed.
-    Settled(Result<R, PlayError>),
-    /// It was committed before; that is acknowledged once more, and so it has to be durable.
-    Repeated(R),
-}
-
-/// How a step ended.
-pub(crate) enum Ended<R> {
-    /// As its last verdict said.
-    Done(R),
-    /// The request had been done before.
-    Repeated(Vec<u8>),
 }
 
 impl Tables {
@@ -353,123 +335,6 @@ impl Tables {
         }
     }
 
-    /// The table as it is in the store now.
-    ///
-    /// # Errors
-    /// [`PlayError::NotFound`], [`PlayError::Store`]
-    pub async fn read(&self, key: &TableKey) -> Result<Arc<Table>, PlayError> {
-        Ok(self.core.load(key).await?.ok_or(PlayError::NotFound)?.table)
-    }
-
-    /// The table as it is in the store now, for whoever wants to know whose turn it is. A clock that has run out by this
-    /// time is told only after it has got back what outages took (rules 8.4).
-    ///
-    /// # Errors
-    /// [`PlayError::NotFound`], [`PlayError::Store`]
-    pub async fn read_turn(&self, key: &TableKey, at: Millis) -> Result<Arc<Table>, PlayError> {
-        let table = self.read(key).await?;
-        let over = |prompt: &rules::hand::Prompt| prompt.bank_until + table.config.clocks.grace < at;
-        let prompt = table.running_hand().and_then(|hand| hand.prompt.as_ref());
-        if prompt.is_some_and(over) && self.credit_by_now(key).await? {
-            return self.read(key).await;
-        }
-        Ok(table)
-    }
-
-    /// Watches a table: a snapshot first, or everything after the version `after`.
-    ///
-    /// # Errors
-    /// [`PlayError::NotFound`], [`PlayError::TooManyWatchers`], [`PlayError::Store`]
-    pub async fn watch(&self, key: &TableKey, after: Option<u64>) -> Result<Watcher, PlayError> {
-        self.watch_from(key, after.map_or(From::Now, From::Version)).await
-    }
-
-    /// Goes on watching where a watcher was. If the table has lost what he was told, that comes out here.
-    ///
-    /// # Errors
-    /// As [`Tables::watch`].
-    pub async fn resume(&self, key: &TableKey, reached: Reached) -> Result<Watcher, PlayError> {
-        self.watch_from(key, From::Reached(reached)).await
-    }
-
-    /// The token with which a watcher who is there goes on at any server.
-    #[must_use]
-    pub fn resume_token(&self, key: &TableKey, reached: &Reached) -> Vec<u8> {
-        let keys = self.core.store.resume_keys();
-        keys.first().map(|first| first.write(key, reached)).unwrap_or_default()
-    }
-
-    /// Where the watcher was who has this token; `None` if it is none of this table's.
-    #[must_use]
-    pub fn reached(&self, key: &TableKey, token: &[u8]) -> Option<Reached> {
-        self.core.store.resume_keys().iter().find_map(|known| known.read(key, token))
-    }
-
-    async fn watch_from(&self, key: &TableKey, from: From) -> Result<Watcher, PlayError> {
-        // First the place at the ring, then the state: a commit between the two is told twice to the watcher, who
-        // passes over the second time; the other way round it would be lost.
-        let mut subscription = self.core.feed.subscribe(key).ok_or(PlayError::TooManyWatchers)?;
-        subscription.keep(self.core.store.follow(key, &self.core.ear()).await?);
-        let current = self.core.load_durable(key).await?.ok_or(PlayError::NotFound)?;
-        Watcher::begin(Arc::clone(&self.core), key.clone(), subscription, current, from).await
-    }
-
-    /// Brings a step through: judges the state at this time, commits, and judges anew if another step came first, or if
-    /// the store's time turns out to be before this one: nothing is stamped with a time that is to come.
-    pub(crate) async fn run<R>(
-        &self,
-        key: &TableKey,
-        mut time: Millis,
-        judge: impl Fn(&Table, Millis) -> Verdict<R>,
-    ) -> Result<Ended<R>, PlayError> {
-        let _turn = self.core.queues.enter(key).await.ok_or(PlayError::Contended)?;
-        let mut at = self.core.some_state(key).await?.ok_or(PlayError::NotFound)?;
-        for _ in 0..ATTEMPTS {
-            let verdict = judge(&at.stored.table, time);
-            let broken = match &verdict {
-                Verdict::Commit(draft, _) => rules::invariant::check(&draft.after).err(),
-                Verdict::Settled(_) | Verdict::Repeated(_) => None,
-            };
-            let (draft, result) = match verdict {
-                Verdict::Commit(draft, result) if broken.is_none() => (draft, result),
-                Verdict::Settled(result) if at.fresh => return result.map(Ended::Done),
-                Verdict::Repeated(result) if at.durable => return Ok(Ended::Done(result)),
-                Verdict::Repeated(_) => {
-                    at = State::durable(self.core.load_durable(key).await?)?;
-                    continue;
-                }
-                Verdict::Commit(..) if at.fresh => {
-                    self.core.stop_broken(key, &at.stored, broken).await?;
-                    return Err(PlayError::Malfunction);
-                }
-                _ => {
-                    at = State::fresh(self.core.load(key).await?)?;
-                    continue;
-                }
-            };
-            let until = draft.until;
-            let commit = Commit { stamped: time, ..self.core.next(key, &at.stored, draft) };
-            match self.core.commit_until(commit, until).await? {
-                Fate::Ahead(now) => time = now,
-                Fate::Done => return Ok(Ended::Done(result)),
-                Fate::Repeated { answer } => return Ok(Ended::Repeated(answer)),
-                Fate::RequestReused => return Err(PlayError::RequestReused),
-                Fate::TooEarly => {
-                    return Err(PlayError::Refused {
-                        refusal: Refusal::NotDue { at: at.stored.table.due().map(|(when, _)| when) },
-                        version: at.stored.token.version,
-                    });
-                }
-                Fate::Overtaken(current) => at = State::fresh(current)?,
-                Fate::Severed => {
-                    self.core.suspect(key, Reached::of(&at.stored)).await?;
-                    at = State::fresh(self.core.load(key).await?)?;
-                }
-            }
-        }
-        Err(PlayError::Contended)
-    }
-
     /// Until when the ask may be committed if it brings a player or his chips to the table: the stops of rules 9.4 stand
     /// against that. One who is stopped may leave and is paid; that he sits in again does no harm, as he is not dealt in.
     pub(crate) fn admission(
@@ -515,32 +380,6 @@ impl Tables {
     }
 }
 
-/// A state to judge, whether it was just read, and whether it was read as durable.
-pub(crate) struct State {
-    pub(crate) stored: Stored,
-    pub(crate) fresh: bool,
-    pub(crate) durable: bool,
-}
-
-impl State {
-    fn fresh(current: Option<Stored>) -> Result<State, PlayError> {
-        let stored = current.ok_or(PlayError::NotFound)?;
-        Ok(State { stored, fresh: true, durable: false })
-    }
-
-    fn durable(current: Option<Stored>) -> Result<State, PlayError> {
-        Ok(State { durable: true, ..State::fresh(current)? })
-    }
-}
-
-/// The command as if it had been received at that time.
-pub(crate) fn stamped(command: &Command, at: Millis) -> Cow<'_, Command> {
-    if at == command.at {
-        return Cow::Borrowed(command);
-    }
-    Cow::Owned(Command { at, ask: command.ask.clone() })
-}
-
 /// Whom the ask brings to the table, or whose chips.
 fn brought(ask: &Ask) -> Option<&PlayerId> {
     match ask {
@@ -554,8 +393,4 @@ fn brought(ask: &Ask) -> Option<&PlayerId> {
 
 fn ran_out(error: &PlayError) -> bool {
     matches!(error, PlayError::Refused { refusal: Refusal::ClockRanOut { .. }, .. })
-}
-
-fn refused<R>(refusal: Refusal, table: &Table) -> Verdict<R> {
-    Verdict::Settled(Err(PlayError::Refused { refusal, version: table.version }))
 }

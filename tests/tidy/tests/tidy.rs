@@ -112,7 +112,6 @@ const GENERATED: &[&str] = &[
     "services/grpc/",
     "services/store/codec",
     "services/store/",
-    "services/wallet/",
     "services/cli/",
     "services/wallet/",
     "tests/",
