@@ -4,6 +4,7 @@
 //! everything else is no answer. A call has a deadline, and an answer a size, so that a wallet can cost its own operator's
 //! players time, and nobody else anything.
 
+mod endpoint;
 mod reading;
 
 use std::fmt;
@@ -13,9 +14,10 @@ use async_trait::async_trait;
 use rules::payment::Purpose;
 use tables::wallet::{Call, LONGEST_ERROR, Order, Reply, Wallet};
 use tonic::metadata::{Ascii, MetadataValue};
-use tonic::transport::{Certificate, Channel, ClientTlsConfig, Endpoint};
+use tonic::transport::Channel;
 use tonic::{Code, Request, Status};
 
+pub use self::endpoint::endpoint;
 use crate::pb::wallet_v1 as wire;
 use wire::operator_wallet_service_client::OperatorWalletServiceClient;
 
@@ -59,19 +61,7 @@ impl GrpcWallet {
     /// A text that says what is wrong with the address, the token or the certificates.
     pub fn new(address: &WalletAddress) -> Result<GrpcWallet, String> {
         let wrong = |what: &str| format!("the wallet {}: {what}", address.url);
-        let mut endpoint = Endpoint::from_shared(address.url.clone())
-            .map_err(|_| wrong("no address; give http://host:port or https://host:port"))?;
-        if endpoint.uri().host().is_none() {
-            return Err(wrong("an address is http://host:port or https://host:port"));
-        }
-        if endpoint.uri().scheme_str() == Some("https") {
-            let mut tls = ClientTlsConfig::new();
-            tls = match &address.authority {
-                Some(pem) => tls.ca_certificate(Certificate::from_pem(pem)),
-                None => tls.with_webpki_roots(),
-            };
-            endpoint = endpoint.tls_config(tls).map_err(|error| wrong(&error.to_string()))?;
-        }
+        let endpoint = endpoint(&address.url, address.authority.as_deref()).map_err(|why| wrong(&why))?;
         let channel = endpoint
             .connect_timeout(CONNECT)
             .tcp_nodelay(true)
@@ -81,13 +71,10 @@ impl GrpcWallet {
             .keep_alive_while_idle(true)
             .http2_max_header_list_size(LARGEST_HEADERS)
             .connect_lazy();
-        let token = address.token.as_ref().map(|token| {
-            let bearer = format!("Bearer {token}");
-            bearer.parse().map_err(|_| wrong("its token has characters that cannot be sent"))
-        });
+        let token = address.token.as_deref().map(bearer).transpose();
         Ok(GrpcWallet {
             client: OperatorWalletServiceClient::new(channel).max_decoding_message_size(LARGEST_ANSWER),
-            token: token.transpose()?,
+            token: token.map_err(wrong)?,
             deadline: address.deadline,
         })
     }
@@ -126,26 +113,33 @@ impl Wallet for GrpcWallet {
 }
 
 impl GrpcWallet {
-    /// The text of a status as it is kept, and without our token if the wallet says that back to us.
+    /// The text of a status as it is kept: it comes from somebody else, and may say our token back to us.
     fn error(&self, status: &Status) -> String {
+        let text: String = status.message().chars().filter(|c| !c.is_control()).collect();
         let token = self.token.as_ref().and_then(|bearer| bearer.to_str().ok()?.strip_prefix("Bearer "));
-        match token {
-            Some(token) if !token.is_empty() && status.message().contains(token) => {
-                format!("{:?}: a text with the service's token in it", status.code())
-            }
-            _ => error(status),
+        let text = match token {
+            Some(token) if text.contains(token) => "a text with the service's token in it",
+            _ => &text,
+        };
+        let text: String = text.chars().take(100).collect();
+        let mut text = format!("{:?}: {text}", status.code());
+        while text.len() > LONGEST_ERROR {
+            text.pop();
         }
+        text
     }
 }
 
-/// The text of a status, cut to what is kept of it: it comes from somebody else.
-fn error(status: &Status) -> String {
-    let text: String = status.message().chars().filter(|c| !c.is_control()).take(100).collect();
-    let mut text = format!("{:?}: {text}", status.code());
-    while text.len() > LONGEST_ERROR {
-        text.pop();
+fn bearer(token: &str) -> Result<MetadataValue<Ascii>, &'static str> {
+    if token.is_empty() {
+        return Err("its token file is empty");
     }
-    text
+    let bearer = format!("Bearer {token}").parse();
+    let mut bearer: MetadataValue<Ascii> =
+        bearer.map_err(|_| "its token has characters that cannot be sent")?;
+    // A log of headers does not show it then.
+    bearer.set_sensitive(true);
+    Ok(bearer)
 }
 
 fn purpose(purpose: Purpose) -> i32 {
@@ -202,4 +196,47 @@ fn cancel(order: &Order) -> wire::CancelRequest {
 
 fn find(order: &Order) -> wire::GetTransactionRequest {
     wire::GetTransactionRequest { transaction_id: order.id.to_string() }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const TOKEN: &str = "0123456789abcdef";
+
+    fn wallet(token: &str) -> Result<GrpcWallet, String> {
+        GrpcWallet::new(&WalletAddress {
+            url: "http://127.0.0.1:1".to_owned(),
+            token: Some(token.to_owned()),
+            authority: None,
+            deadline: Duration::from_secs(1),
+        })
+    }
+
+    #[tokio::test]
+    async fn no_log_of_headers_shows_the_token() {
+        let request = wallet(TOKEN).unwrap().request(());
+        assert_eq!(request.metadata().get("authorization").unwrap(), &*format!("Bearer {TOKEN}"));
+        let shown = format!("{request:?}");
+        assert!(shown.contains("authorization") && !shown.contains(TOKEN), "{shown}");
+    }
+
+    #[tokio::test]
+    async fn a_wallet_that_says_the_token_back_is_not_quoted() {
+        let wallet = wallet(TOKEN).unwrap();
+        let error = |text: &str| wallet.error(&Status::unavailable(text));
+        assert_eq!(error("no\nroom"), "Unavailable: noroom");
+        let hidden = "Unavailable: a text with the service's token in it";
+        assert_eq!(error(&format!("who is {TOKEN}?")), hidden);
+        assert_eq!(error("who is 01234567\u{7}89abcdef?"), hidden, "what is left out can hide nothing");
+        assert!(error(&"ä".repeat(500)).len() <= LONGEST_ERROR);
+    }
+
+    #[tokio::test]
+    async fn a_token_that_is_none_is_told_at_the_start() {
+        for (bad, why) in [("", "empty"), ("a\nb", "cannot be sent")] {
+            let error = wallet(bad).err().unwrap();
+            assert!(error.contains(why), "{error}");
+        }
+    }
 }

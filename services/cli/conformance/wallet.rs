@@ -3,7 +3,6 @@
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
 
-use tonic::transport::{Certificate, ClientTlsConfig, Endpoint};
 use tonic::{Code, Response, Status};
 
 use crate::cli::client::{Connection, connect, is_transient, timed};
@@ -13,6 +12,7 @@ use crate::pb::wallet_v1::{
     CancelRequest, CreditRequest, DebitRequest, DeclineReason, GetBalanceRequest, GetTransactionRequest,
     Transaction, TransactionState,
 };
+use crate::wallet::endpoint;
 
 /// So many connections, over which the calls go in turn.
 const CONNECTIONS: usize = 4;
@@ -52,7 +52,8 @@ impl Wallet {
     /// [`Failure::Usage`] if the address is none, or the token or the certificates cannot be used.
     pub fn new(address: &str, token: Option<&str>, authority: Option<&str>) -> Result<Wallet, Failure> {
         let address = if address.contains("://") { address.to_owned() } else { format!("http://{address}") };
-        let endpoint = endpoint(&address, authority)?;
+        let bad = |why| Failure::Usage(format!("{address:?} is no address of a wallet: {why}"));
+        let endpoint = endpoint(&address, authority).map_err(bad)?;
         let mut clients = Vec::with_capacity(CONNECTIONS);
         for _ in 0..CONNECTIONS {
             clients.push(OperatorWalletServiceClient::new(connect(endpoint.clone(), token)?));
@@ -129,27 +130,6 @@ impl Wallet {
             }
         }
         Err(Status::unknown("no answer"))
-    }
-}
-
-fn endpoint(address: &str, authority: Option<&str>) -> Result<Endpoint, Failure> {
-    let bad = |why: &str| Failure::Usage(format!("{address:?} is no address of a wallet: {why}"));
-    let form = "give one as http://127.0.0.1:50061 or https://wallet.example:443";
-    let endpoint = Endpoint::from_shared(address.to_owned()).map_err(|_| bad(form))?;
-    if endpoint.uri().host().is_none() {
-        return Err(bad(form));
-    }
-    match endpoint.uri().scheme_str() {
-        Some("http") => Ok(endpoint),
-        Some("https") => {
-            let tls = ClientTlsConfig::new();
-            let tls = match authority {
-                Some(pem) => tls.ca_certificate(Certificate::from_pem(pem)),
-                None => tls.with_webpki_roots(),
-            };
-            endpoint.tls_config(tls).map_err(|error| bad(&error.to_string()))
-        }
-        _ => Err(bad(form)),
     }
 }
 
