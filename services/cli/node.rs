@@ -1,5 +1,7 @@
 //! A server in this process: store, tables, clocks and gRPC put together, and taken apart again in the right order.
 
+mod wallets;
+
 use std::fs;
 use std::io::ErrorKind;
 use std::net::SocketAddr;
@@ -11,7 +13,6 @@ use rules::Millis;
 use tables::dealer::OsDealer;
 use tables::janitor::{self, Retention};
 use tables::stops::sweep;
-use tables::wallet::Wallet;
 use tables::{
     Courier, CourierSettings, FeedLimits, MemoryStore, OperatorId, Store, SystemClock, Tables, clocks,
 };
@@ -20,21 +21,17 @@ use tokio::sync::{oneshot, watch};
 use tokio::task::JoinHandle;
 use zeroize::Zeroizing;
 
+use self::wallets::Wallets;
 use super::failure::Failure;
-use crate::config::{Place, Settings, WalletSettings};
+use crate::config::{Place, Settings};
 use crate::grpc::{self, ServeConfig, ServeError, Tokens};
 use crate::store::embedded::{EmbeddedSettings, EmbeddedStore, OpenError};
 use crate::store::{Codec, Keyring, KeyringError, RedisConfig, RedisStore};
-
 use crate::telemetry::metrics::Metrics;
 use crate::telemetry::{scrape, unread};
-use crate::wallet::{GrpcWallet, WalletAddress};
 
 /// The variable with the keys for the cards. There is no flag for it: flags are seen by everybody on the machine.
 const CARD_KEY: &str = "FULCRUM_CARD_KEY";
-
-/// Operators and their wallets.
-type Wallets = Vec<(OperatorId, Arc<dyn Wallet>)>;
 
 /// What a server is made of.
 pub struct Setup {
@@ -84,15 +81,18 @@ impl Setup {
             watchers_of_a_table: limits.watchers_of_a_table,
             behind: limits.watcher_behind,
         };
+        let operators = settings.token_file().map(tokens).transpose()?;
         let serving = ServeConfig {
-            tokens: settings.token_file().map(tokens).transpose()?,
-            administrators: administrators(settings)?,
+            administrators: administrators(settings.admin_token_file(), operators.as_ref())?,
+            tokens: operators,
             largest_message: limits.message_bytes,
             calls_at_once: limits.calls,
             longest_call: Duration::from_secs(limits.call_seconds),
             drain: Duration::from_secs(settings.drain_seconds),
             ..ServeConfig::default()
         };
+        let metrics = settings.metrics().map_err(|error| Failure::Usage(error.to_string()))?;
+        let wallets = wallets::named(settings)?;
         // Last, since it may make a file.
         let place = settings.place();
         let keys = match &place {
@@ -102,7 +102,7 @@ impl Setup {
         };
         Ok(Setup {
             listen: settings.listen,
-            metrics: settings.metrics().map_err(|error| Failure::Usage(error.to_string()))?,
+            metrics,
             place,
             kept: Kept {
                 history: limits.history,
@@ -116,8 +116,8 @@ impl Setup {
                 feed,
                 ..tables::Settings::default()
             },
-            wallets: wallets(settings)?,
-            courier: courier(settings),
+            wallets,
+            courier: wallets::courier(settings),
         })
     }
 
@@ -328,43 +328,6 @@ pub fn given_keys(file: Option<&Path>) -> Result<Option<Keyring>, Failure> {
     }
 }
 
-/// The wallets that the settings name.
-fn wallets(settings: &Settings) -> Result<Wallets, Failure> {
-    let wallet = |(name, wallet): (&String, &WalletSettings)| {
-        let operator = OperatorId::new(name).ok_or_else(|| {
-            Failure::Usage(format!(
-                "[wallets.{name}]: an operator is 1 to 64 small letters, digits, `_` or `-`"
-            ))
-        })?;
-        let read = |file: &str| match file {
-            "" => Ok(None),
-            file => fs::read_to_string(file).map(Some).map_err(|error| {
-                Failure::Usage(format!("the file {file} of [wallets.{name}] cannot be read: {error}"))
-            }),
-        };
-        let address = WalletAddress {
-            url: wallet.address.clone(),
-            token: read(&wallet.token_file)?.map(|token| token.trim().to_owned()),
-            authority: read(&wallet.ca_file)?,
-            deadline: Duration::from_millis(settings.wallet.deadline_ms),
-        };
-        let wallet = GrpcWallet::new(&address).map_err(Failure::Usage)?;
-        Ok((operator, Arc::new(wallet) as Arc<dyn Wallet>))
-    };
-    settings.wallets.iter().map(wallet).collect()
-}
-
-fn courier(settings: &Settings) -> CourierSettings {
-    CourierSettings {
-        deadline: Duration::from_millis(settings.wallet.deadline_ms),
-        calls: settings.wallet.calls,
-        waiting: settings.wallet.waiting,
-        park_after: Millis(settings.wallet.park_after_seconds.saturating_mul(1000)),
-        seated: grpc::seated,
-        added: grpc::added,
-    }
-}
-
 fn tokens(path: &Path) -> Result<Tokens, Failure> {
     let unusable = |error: &dyn std::fmt::Display| {
         Failure::Usage(format!("the token file {} cannot be used: {error}", path.display()))
@@ -374,18 +337,18 @@ fn tokens(path: &Path) -> Result<Tokens, Failure> {
 }
 
 /// The administrators' tokens. One that is an operator's too would be somebody else's at every other call.
-fn administrators(settings: &Settings) -> Result<Option<Tokens>, Failure> {
-    let Some(path) = settings.admin_token_file() else {
+fn administrators(path: Option<&Path>, operators: Option<&Tokens>) -> Result<Option<Tokens>, Failure> {
+    let Some(path) = path else {
         return Ok(None);
     };
     let administrators = tokens(path)?;
-    match settings.token_file().map(tokens).transpose()? {
-        Some(operators) if operators.shares(&administrators) => Err(Failure::Usage(format!(
+    if operators.is_some_and(|operators| operators.shares(&administrators)) {
+        return Err(Failure::Usage(format!(
             "a token in the file of administrators {} is an operator's too: give administrators tokens of their own",
             path.display()
-        ))),
-        _ => Ok(Some(administrators)),
+        )));
     }
+    Ok(Some(administrators))
 }
 
 fn callers(serving: &ServeConfig) -> String {
@@ -424,5 +387,25 @@ fn served(ended: Result<Result<(), ServeError>, tokio::task::JoinError>) -> Resu
         Ok(Ok(())) => Ok(()),
         Ok(Err(error)) => Err(Failure::Failed(format!("the server failed: {error}"))),
         Err(error) => Err(Failure::Failed(format!("the server broke down: {error}"))),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[tokio::test]
+    async fn settings_that_cannot_be_used_leave_no_key_behind() {
+        let folder = tempfile::tempdir().unwrap();
+        let (store, file) = (folder.path().join("fulcrum.redb"), folder.path().join("fulcrum.toml"));
+        let setup = |wallet: &str| {
+            fs::write(&file, format!("store = {store:?}\n[wallets.acme]\naddress = {wallet:?}\n")).unwrap();
+            Setup::from_settings(&Settings::load(Some(&file), Vec::new()).unwrap())
+        };
+        let left = || fs::read_dir(folder.path()).unwrap().count();
+        assert!(matches!(setup("acme.example:443"), Err(Failure::Usage(_))));
+        assert_eq!(left(), 1, "the settings only");
+        assert!(setup("https://acme.example:443").is_ok());
+        assert_eq!(left(), 2, "and a key for the store");
     }
 }
