@@ -153,7 +153,7 @@ impl Told {
     /// A store that is away now may be back before there is something to tell: the stream goes on.
     async fn beat(&self) -> Content {
         let before = self.delivery.backlog().await.ok();
-        let now = self.tables.store().now().await.unwrap_or_default();
+        let now = self.tables.store().now().await.ok();
         let reached = self.delivery.reached().map(|place| position(&self.operator, place));
         Content::Heartbeat(render::heartbeat(now, before.as_ref(), reached.unwrap_or_default()))
     }

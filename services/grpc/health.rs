@@ -10,10 +10,12 @@ use tonic_health::ServingStatus;
 use tonic_health::server::HealthReporter;
 
 use super::actions::Actions;
+use super::control::Control;
 use super::pivot::Pivots;
 use super::settlements::Settlements;
 use super::tables::TablesOfOperators;
 use crate::pb::v1::action_service_server::ActionServiceServer;
+use crate::pb::v1::control_service_server::ControlServiceServer;
 use crate::pb::v1::pivot_service_server::PivotServiceServer;
 use crate::pb::v1::settlement_service_server::SettlementServiceServer;
 use crate::pb::v1::table_service_server::TableServiceServer;
@@ -24,12 +26,13 @@ const EVERY: Duration = Duration::from_secs(1);
 const PATIENCE: Duration = Duration::from_secs(2);
 
 /// The names under which health is told; the empty one is the whole server.
-const NAMES: [&str; 5] = [
+const NAMES: [&str; 6] = [
     "",
     <TableServiceServer<TablesOfOperators> as NamedService>::NAME,
     <ActionServiceServer<Actions> as NamedService>::NAME,
     <PivotServiceServer<Pivots> as NamedService>::NAME,
     <SettlementServiceServer<Settlements> as NamedService>::NAME,
+    <ControlServiceServer<Control> as NamedService>::NAME,
 ];
 
 pub(super) async fn set(health: &HealthReporter, status: ServingStatus) {
@@ -67,5 +70,25 @@ pub(super) async fn follow_store(health: HealthReporter, tables: Tables, drainin
             set(&health, status).await;
             told = status;
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use prost::Message;
+    use prost_types::FileDescriptorSet;
+
+    #[test]
+    fn every_service_of_the_contract_has_its_health() {
+        let set = FileDescriptorSet::decode(crate::pb::DESCRIPTOR).unwrap();
+        let services =
+            set.file.iter().filter(|file| file.package() == "fulcrum.v1").flat_map(|file| &file.service);
+        let mut served: Vec<_> = services.map(|service| format!("fulcrum.v1.{}", service.name())).collect();
+        served.push(String::new());
+        served.sort();
+        let mut told = NAMES;
+        told.sort_unstable();
+        assert_eq!(served, told);
     }
 }

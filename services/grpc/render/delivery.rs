@@ -29,11 +29,11 @@ pub fn backlog(backlog: &Backlog, now: Millis) -> v1::Backlog {
     v1::Backlog { depth: backlog.depth, oldest_age: age }
 }
 
-/// The stream is alive.
-pub fn heartbeat(now: Millis, before: Option<&Backlog>, position: String) -> v1::DeliveryHeartbeat {
+/// The stream is alive. What a store that is away does not tell is not told.
+pub fn heartbeat(now: Option<Millis>, before: Option<&Backlog>, position: String) -> v1::DeliveryHeartbeat {
     v1::DeliveryHeartbeat {
-        time: Some(timestamp(now)),
-        backlog: before.map(|before| backlog(before, now)),
+        time: now.map(timestamp),
+        backlog: before.zip(now).map(|(before, now)| backlog(before, now)),
         position,
     }
 }

@@ -156,3 +156,14 @@ fn a_hand_that_is_void_because_history_was_lost_keeps_its_number() {
     let lost = v1::HistoryLost { last_sequence: last, until_sequence: (1 << 20) - 1 };
     assert!(kinds.contains(&Kind::HistoryLost(lost)), "{kinds:?}");
 }
+
+#[test]
+fn a_heartbeat_tells_no_time_that_the_store_has_not_told() {
+    let before = ::tables::books::Backlog { depth: 3, oldest: Some(Millis(5_000)) };
+    let told = delivery::heartbeat(Some(Millis(7_000)), Some(&before), "p".into());
+    assert_eq!(told.time, Some(timestamp(Millis(7_000))));
+    let backlog = told.backlog.unwrap();
+    assert_eq!((backlog.depth, backlog.oldest_age), (3, Some(duration(Millis(2_000)))));
+    let away = delivery::heartbeat(None, Some(&before), "p".into());
+    assert_eq!((away.time, away.backlog, away.position), (None, None, "p".to_owned()));
+}
