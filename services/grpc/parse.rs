@@ -29,6 +29,9 @@ use crate::pb::v1;
 /// The last second that a timestamp can name.
 const LAST_SECOND: u64 = 253_402_300_799;
 
+/// The most values of an enum that a list names.
+const MOST_CHOICES: usize = 16;
+
 /// Reads fields and collects what is wrong with them.
 #[derive(Debug, Default)]
 pub struct Fields(Vec<FieldViolation>);
@@ -78,6 +81,17 @@ impl Fields {
     pub fn table_at(&mut self, field: &str, operator: &OperatorId, text: &str) -> Option<TableKey> {
         let table = TableId(self.uuid(field, text)?);
         Some(TableKey { operator: operator.clone(), table })
+    }
+
+    /// The table that a list is about, if it is about one: it is if it is about one of its hands.
+    fn table_of(&mut self, operator: &OperatorId, text: &str, hand: u64) -> Option<TableId> {
+        if text.is_empty() {
+            if hand > 0 {
+                self.fault("table_id", "the table of the hand, as hand_number is given");
+            }
+            return None;
+        }
+        self.table(operator, text).map(|key| key.table)
     }
 
     /// A player.
@@ -137,6 +151,17 @@ impl Fields {
     pub fn choice<E: TryFrom<i32> + Default + PartialEq>(&mut self, field: &str, value: i32) -> Option<E> {
         let known = E::try_from(value).ok().filter(|e| *e != E::default());
         self.check(field, known, "one of the values of the enum, not the unspecified one")
+    }
+
+    /// Values of an enum, given and known, in a field that is named for one of them: `state` for `states`.
+    pub fn choices<E: TryFrom<i32> + Default + PartialEq>(&mut self, one: &str, values: &[i32]) -> Vec<E> {
+        // An enum has few values: a long list repeats some, and is cut.
+        let named = values.iter().take(MOST_CHOICES).enumerate();
+        let known = named.filter_map(|(at, value)| self.choice(&format!("{one}s[{at}]"), *value)).collect();
+        if values.len() > MOST_CHOICES {
+            self.fault(format!("{one}s"), format!("each {one} once"));
+        }
+        known
     }
 
     /// A value of an enum, or the unspecified one.

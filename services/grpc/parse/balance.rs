@@ -9,7 +9,6 @@ use uuid::Uuid;
 
 use super::page::{ListMark, size};
 use super::{Fields, settlements::wanted};
-use crate::grpc::status;
 use crate::pb::v1;
 
 /// The first byte of a place: what comes behind it.
@@ -54,10 +53,7 @@ pub fn get_trial_balance(operator: &OperatorId, m: &v1::GetTrialBalanceRequest) 
 
     let bare = v1::GetTrialBalanceRequest { page_size: 0, page_token: String::new(), ..m.clone() };
     let mark = ListMark::new(operator, "GetTrialBalance", &bare.encode_to_vec());
-    let after = match mark.any_place(&m.page_token)? {
-        Some(bytes) => Some(place(&bytes).ok_or_else(status::page_token_invalid)?),
-        None => None,
-    };
+    let after = mark.place_by(&m.page_token, place)?;
     let wanted = Wanted { operator: operator.clone(), table, player };
     Ok(Page { wanted, after, size, mark })
 }

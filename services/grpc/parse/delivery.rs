@@ -97,7 +97,7 @@ pub fn list_consumers(operator: &OperatorId, m: &v1::ListConsumersRequest) -> Re
     let size = size(&mut f, m.page_size);
     let size = f.done(size)?;
     let mark = ListMark::new(operator, "ListConsumers", &[]);
-    let place = mark.any_place(&m.page_token)?;
-    let after = place.map(|name| String::from_utf8_lossy(&name).into_owned());
+    let name = |bytes: &[u8]| Some(String::from_utf8_lossy(bytes).into_owned());
+    let after = mark.place_by(&m.page_token, name)?;
     Ok(Page { after, size, mark })
 }

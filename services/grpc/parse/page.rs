@@ -49,19 +49,23 @@ impl ListMark {
     /// # Errors
     /// INVALID_ARGUMENT if the token is none of this list.
     pub fn place<const N: usize>(self, token: &str) -> Result<Option<[u8; N]>, Status> {
-        let place = self.any_place(token)?.map(<[u8; N]>::try_from);
-        place.transpose().map_err(|_| status::page_token_invalid())
+        self.place_by(token, |bytes| bytes.try_into().ok())
     }
 
-    /// As [`ListMark::place`], of whatever length.
+    /// As [`ListMark::place`], of whatever form `read` reads.
     ///
     /// # Errors
     /// INVALID_ARGUMENT if the token is none of this list.
-    pub fn any_place(self, token: &str) -> Result<Option<Vec<u8>>, Status> {
+    pub fn place_by<P>(
+        self,
+        token: &str,
+        read: impl FnOnce(&[u8]) -> Option<P>,
+    ) -> Result<Option<P>, Status> {
         if token.is_empty() {
             return Ok(None);
         }
-        self.read(token).map(Some).ok_or_else(status::page_token_invalid)
+        let place = self.read(token).and_then(|bytes| read(&bytes));
+        place.map(Some).ok_or_else(status::page_token_invalid)
     }
 
     /// What a token holds, if it is one of this list.

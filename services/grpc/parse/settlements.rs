@@ -9,9 +9,6 @@ use super::Fields;
 use super::page::{ListMark, size};
 use crate::pb::v1;
 
-/// The most kinds that a list names.
-const MOST_KINDS: usize = 16;
-
 /// # Errors
 /// INVALID_ARGUMENT with every fault.
 pub fn get_settlement(m: &v1::GetSettlementRequest) -> Result<Uuid, Status> {
@@ -67,28 +64,18 @@ pub fn list_settlements(operator: &OperatorId, m: &v1::ListSettlementsRequest) -
 }
 
 fn filter(f: &mut Fields, operator: &OperatorId, m: &v1::ListSettlementsRequest) -> Option<SettlementFilter> {
-    let table = wanted(&m.table_id).map(|id| f.table(operator, id).map(|key| key.table));
-    if m.hand_number > 0 && table.is_none() {
-        f.fault("table_id", "the table of the hand, as hand_number is given");
-    }
-    let player = wanted(&m.player_id).map(|id| f.player("player_id", id));
+    let table = f.table_of(operator, &m.table_id, m.hand_number);
+    let player = wanted(&m.player_id).and_then(|id| f.player("player_id", id));
     let kinds = kinds(f, &m.kinds);
     let from = f.time("from_time", m.from_time);
     let to = f.time("to_time", m.to_time);
     let hand = Some(m.hand_number).filter(|hand| *hand > 0);
-    let (table, player) = (table.flatten(), player.flatten());
     Some(SettlementFilter { table, hand, player, kinds, from: from?, to: to? })
 }
 
 fn kinds(f: &mut Fields, wanted: &[i32]) -> Vec<SettlementKind> {
     use v1::SettlementKind as Kind;
-    // An enum has few values: a long list repeats some, and is cut.
-    let named = wanted.iter().take(MOST_KINDS).enumerate();
-    let kinds = named.filter_map(|(at, kind)| f.choice(&format!("kinds[{at}]"), *kind));
-    let kinds: Vec<Kind> = kinds.collect();
-    if wanted.len() > MOST_KINDS {
-        f.fault("kinds", "each kind once");
-    }
+    let kinds: Vec<Kind> = f.choices("kind", wanted);
     let kind = |kind| match kind {
         Kind::Unspecified => None,
         Kind::Hand => Some(SettlementKind::Hand),

@@ -13,14 +13,11 @@ use uuid::Uuid;
 use super::page::{ListMark, size};
 use super::{Fields, settlements::wanted};
 use crate::grpc::request::Mutating;
-use crate::grpc::status;
 use crate::pb::v1;
 
 /// The first byte of a place: what comes behind it.
 const OPEN: u8 = 1;
 const ENDED: u8 = 2;
-/// The most states that a list names.
-const MOST_STATES: usize = 16;
 
 /// A page of transactions.
 #[derive(Debug)]
@@ -57,24 +54,18 @@ pub fn list_transactions(operator: &OperatorId, m: &v1::ListTransactionsRequest)
 
     let bare = v1::ListTransactionsRequest { page_size: 0, page_token: String::new(), ..m.clone() };
     let mark = ListMark::new(operator, "ListTransactions", &bare.encode_to_vec());
-    let after = match mark.any_place(&m.page_token)? {
-        Some(bytes) => Some(place(&bytes).ok_or_else(status::page_token_invalid)?),
-        None => None,
-    };
+    let after = mark.place_by(&m.page_token, place)?;
     Ok(Page { wanted, after, size, mark })
 }
 
 fn which(f: &mut Fields, operator: &OperatorId, m: &v1::ListTransactionsRequest) -> Option<Wanted> {
-    let table = wanted(&m.table_id).map(|id| f.table(operator, id).map(|key| key.table));
-    if m.hand_number > 0 && table.is_none() {
-        f.fault("table_id", "the table of the hand, as hand_number is given");
-    }
+    let table = f.table_of(operator, &m.table_id, m.hand_number);
     let player = wanted(&m.player_id).and_then(|id| f.player("player_id", id));
     let states = states(f, &m.states);
     let (from, to) = (f.time("from_time", m.from_time), f.time("to_time", m.to_time));
     Some(Wanted {
         operator: operator.clone(),
-        table: table.flatten(),
+        table,
         hand: Some(m.hand_number).filter(|hand| *hand > 0),
         player,
         states,
@@ -85,13 +76,7 @@ fn which(f: &mut Fields, operator: &OperatorId, m: &v1::ListTransactionsRequest)
 
 fn states(f: &mut Fields, wanted: &[i32]) -> Vec<State> {
     use v1::TransactionState as Wire;
-    // An enum has few values: a long list repeats some, and is cut.
-    let named = wanted.iter().take(MOST_STATES).enumerate();
-    let named: Vec<Wire> =
-        named.filter_map(|(at, state)| f.choice(&format!("states[{at}]"), *state)).collect();
-    if wanted.len() > MOST_STATES {
-        f.fault("states", "each state once");
-    }
+    let named: Vec<Wire> = f.choices("state", wanted);
     let state = |state| match state {
         Wire::Unspecified => None,
         Wire::Debiting => Some(State::Debiting),
