@@ -60,8 +60,8 @@ pub struct ServeArgs {
     /// and are all the operator "dev". [setting: token_file]
     #[arg(long, env = "FULCRUM_TOKEN_FILE", value_name = "FILE", help_heading = "Security")]
     token_file: Option<String>,
-    /// Who may stop the service, a game or an operator: a line for each token, a name, a space, the token. Such a token is
-    /// good for that only. It needs a token file. [setting: admin_token_file]
+    /// Who may stop the service, a game, an operator or a player: a line for each token, a name, a space, the token. Such a
+    /// token is good for that only. It needs a token file. [setting: admin_token_file]
     #[arg(long, env = "FULCRUM_ADMIN_TOKEN_FILE", value_name = "FILE", help_heading = "Security")]
     admin_token_file: Option<String>,
     /// The keys that seal the cards in the store: a line for each key, its name, a space, 64 hexadecimal digits. The

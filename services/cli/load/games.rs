@@ -32,8 +32,8 @@ impl Games {
         }
     }
 
-    /// The settings of the table with this index, with these clocks. No-limit is played at every other pair of tables; antes, straddles and
-    /// simultaneous picks come at some.
+    /// The settings of the table with this index, with this action clock and this pause between hands. No-limit is played at
+    /// every other pair of tables; antes, straddles and simultaneous picks come at some.
     #[must_use]
     pub fn config(
         self,
