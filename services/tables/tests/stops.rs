@@ -182,8 +182,8 @@ async fn a_stopped_player_is_not_dealt_in_and_may_leave() {
     assert_eq!(scope_of_refusal(ask(tables, &key, chips).await).await, "PLAYER: audit");
     ask(tables, &key, stand_up("bob")).await.unwrap();
     assert_eq!(scope_of_refusal(ask(tables, &key, sit("bob")).await).await, "PLAYER: audit");
-    assert!(tables.admits(&key, &player("ann")).await.is_ok());
-    assert!(matches!(tables.admits(&key, &player("bob")).await, Err(PlayError::Disabled { .. })));
+    let chips = Ask::AddChips { player: player("ann"), amount: rules::Chips(1), transaction: "y".into() };
+    ask(tables, &key, chips).await.unwrap();
     enable(tables, 3, &scope).await.unwrap();
     ask(tables, &key, sit("bob")).await.unwrap();
 }
@@ -478,6 +478,44 @@ async fn money_that_comes_after_the_stop_goes_back() {
     while !tables.read(&key).await.unwrap().payments.is_empty() {
         sleep(Duration::from_millis(100)).await;
     }
+    let table = tables.read(&key).await.unwrap();
+    assert_eq!((table.seat_of(&player("ann")), purse.balance()), (None, 1000));
+}
+
+/// The wallet's answer waits in the table's line while the player is stopped: what it rests on is too old by its turn.
+#[tokio::test(start_paused = true)]
+async fn money_that_waits_for_its_turn_during_the_stop_goes_back() {
+    let store = shared();
+    let purse = Purse::held(1000);
+    let tables = tables(Arc::<Faulty>::clone(&store)).with_courier(courier(operator(), &purse));
+    let key = open(&tables, 1).await;
+    let asked = |number, ask| {
+        let (tables, key) = (tables.clone(), key.clone());
+        tokio::spawn(async move { tables.ask(&key, Some(request(number)), None, ask, &answer).await })
+    };
+    let seated = asked(7, sit("ann"));
+    while purse.balance() == 1000 {
+        sleep(Duration::from_millis(10)).await;
+    }
+    store.gate.forget_permits(tokio::sync::Semaphore::MAX_PERMITS);
+    let stop = || Ask::Stop { scope: StopScope::Table, reason: "slow".to_owned() };
+    let line: Vec<_> = (10..17).map(|number| asked(number, stop())).collect();
+    sleep(Duration::from_millis(10)).await;
+    purse.replies.add_permits(tokio::sync::Semaphore::MAX_PERMITS);
+    sleep(Duration::from_millis(10)).await;
+    disable(&tables, 2, &Scope::Player(operator(), player("ann"))).await.unwrap();
+    assert!(line.iter().any(|waiting| !waiting.is_finished()), "the answer is still behind them");
+    store.gate.add_permits(tokio::sync::Semaphore::MAX_PERMITS);
+    sleep(Duration::from_secs(5)).await;
+    assert_eq!(tables.read(&key).await.unwrap().seat_of(&player("ann")), None);
+
+    let (_stop, shutdown) = watch::channel(false);
+    tokio::spawn(tables::clocks::run(tables.clone(), shutdown));
+    while !tables.read(&key).await.unwrap().payments.is_empty() {
+        sleep(Duration::from_millis(100)).await;
+    }
+    assert!(matches!(seated.await.unwrap(), Err(PlayError::WalletPending)));
+    assert!(matches!(asked(7, sit("ann")).await.unwrap(), Err(PlayError::WalletNotConfirmed)));
     let table = tables.read(&key).await.unwrap();
     assert_eq!((table.seat_of(&player("ann")), purse.balance()), (None, 1000));
 }

@@ -18,11 +18,12 @@ use rules::paying::{Again, Answer};
 use rules::payment::{Ending, Payment, Phase};
 use rules::{Ask, Command, Millis, Refusal, Table};
 use tokio::sync::OwnedSemaphorePermit;
+use tokio::time::Instant;
 
 use self::desk::Desk;
 use crate::committing::{Core, Draft};
 use crate::ids::{OperatorId, RequestId, TableKey};
-use crate::play::{Ended, PlayError, Tables, Verdict, stamped};
+use crate::play::{Ended, PlayError, Tables, Verdict};
 use crate::store::RequestRecord;
 use crate::wallet::{Order, Wallet};
 
@@ -107,7 +108,7 @@ async fn run(tables: Tables, order: Order, payment: Payment, again: bool) {
         }
         None => Some(Answer::Unknown("this server knows no wallet of the operator".to_owned())),
     };
-    let Some(answer) = tables.admitted(&order.key, &payment, answer).await else {
+    let Some(answer) = answer else {
         return;
     };
     match tables.say(&order.key, &payment, &answer, courier.settings).await {
@@ -120,25 +121,6 @@ async fn run(tables: Tables, order: Order, payment: Payment, again: bool) {
 }
 
 impl Tables {
-    /// The answer, unless it would bring chips to a table against a stop that came while the wallet was asked (rules 9.4):
-    /// then the debit is cancelled. None if that cannot be told; it is asked again.
-    async fn admitted(&self, key: &TableKey, payment: &Payment, answer: Option<Answer>) -> Option<Answer> {
-        let brings = payment.phase == Phase::Debiting && answer == Some(Answer::Done);
-        if !brings {
-            return answer;
-        }
-        match self.admits(key, &payment.player).await {
-            Ok(()) => answer,
-            Err(PlayError::Disabled { .. }) => {
-                Some(Answer::Unknown("stopped while the wallet was asked".to_owned()))
-            }
-            Err(error) => {
-                tracing::warn!(table = %key, %error, "whether a player may be seated cannot be told: asked again");
-                None
-            }
-        }
-    }
-
     /// Writes what the wallet said, and with it what the request that asked for the money came to.
     async fn say(
         &self,
@@ -147,11 +129,7 @@ impl Tables {
         answer: &Answer,
         settings: CourierSettings,
     ) -> Result<(), PlayError> {
-        let now = self.core.store.now().await?;
-        let again = again(payment, now, settings.park_after);
-        let ask =
-            Ask::Answered { number: payment.number, phase: payment.phase, answer: answer.clone(), again };
-        match self.write_answer(key, payment, &Command { at: now, ask }, settings, true).await? {
+        match self.write_answer(key, payment, answer, settings, true).await? {
             Ended::Done(()) => Ok(()),
             // The request was answered before: its twin came to its end at another server while this one began. What the
             // request came to stands, and this debit, which is another one, is not used.
@@ -162,8 +140,7 @@ impl Tables {
                         Answer::Unknown("the request had been answered before".to_owned())
                     }
                 };
-                let ask = Ask::Answered { number: payment.number, phase: payment.phase, answer, again };
-                self.write_answer(key, payment, &Command { at: now, ask }, settings, false).await.map(|_| ())
+                self.write_answer(key, payment, &answer, settings, false).await.map(|_| ())
             }
         }
     }
@@ -172,15 +149,25 @@ impl Tables {
         &self,
         key: &TableKey,
         payment: &Payment,
-        command: &Command,
+        answer: &Answer,
         settings: CourierSettings,
         recorded: bool,
     ) -> Result<Ended<()>, PlayError> {
+        if brings_chips(payment, answer) {
+            self.core.gate.open(&*self.core.store, &key.operator).await?;
+        }
+        let now = self.core.store.now().await?;
+        let again = again(payment, now, settings.park_after);
         let judge = |table: &Table, at: Millis| {
+            let (answer, until) = match self.admitted(key, payment, answer, table) {
+                Ok(admitted) => admitted,
+                Err(error) => return Verdict::Settled(Err(error)),
+            };
+            let ask = Ask::Answered { number: payment.number, phase: payment.phase, answer, again };
             // The payment may be lost (rules 10.2), and its number be another one's.
             let step = match table.payment(payment.number) {
                 Some(open) if !open.is_same(payment) => Err(Refusal::PaymentUnknown),
-                _ => table.step(&stamped(command, at)),
+                _ => table.step(&Command { at, ask }),
             };
             let (events, after) = match step {
                 Ok(step) => step,
@@ -189,16 +176,40 @@ impl Tables {
                 }
             };
             let request = recorded.then(|| record(key, payment, &events, &after, at, settings)).flatten();
-            Verdict::Commit(
-                Draft { events, after: Arc::new(after), request, not_before: None, until: None },
-                (),
-            )
+            let draft = Draft { events, after: Arc::new(after), request, not_before: None, until };
+            Verdict::Commit(draft, ())
         };
-        match self.run(key, command.at, judge).await {
+        match self.run(key, now, judge).await {
             Err(PlayError::RequestReused) if recorded => Ok(Ended::Repeated(Vec::new())),
             ended => ended,
         }
     }
+
+    /// The answer, and until when it may be committed if it brings chips to the table. Against a stop that came while the
+    /// wallet was asked (rules 9.4) it brings none: the debit is cancelled. If that cannot be told it is asked again.
+    fn admitted(
+        &self,
+        key: &TableKey,
+        payment: &Payment,
+        answer: &Answer,
+        table: &Table,
+    ) -> Result<(Answer, Option<Instant>), PlayError> {
+        if !brings_chips(payment, answer) {
+            return Ok((answer.clone(), None));
+        }
+        let standing = self.standing(key)?;
+        match standing.admits(table.config.game, &payment.player) {
+            Ok(()) => Ok((answer.clone(), Some(standing.until))),
+            Err(PlayError::Disabled { .. }) => {
+                Ok((Answer::Unknown("stopped while the wallet was asked".to_owned()), None))
+            }
+            Err(error) => Err(error),
+        }
+    }
+}
+
+fn brings_chips(payment: &Payment, answer: &Answer) -> bool {
+    payment.phase == Phase::Debiting && *answer == Answer::Done
 }
 
 /// What the request came to that asked for this payment, if that is known with these events.

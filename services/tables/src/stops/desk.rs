@@ -4,7 +4,7 @@
 use std::time::Duration;
 
 use rules::event::StopScope;
-use rules::{Ask, Millis, PlayerId, Refusal};
+use rules::{Ask, Millis, Refusal};
 use thiserror::Error;
 use tokio::time::{Instant, sleep};
 
@@ -65,18 +65,6 @@ impl From<StoreError> for StopError {
 pub type StopAnswer<'a> = &'a (dyn Fn(&StopEntry) -> Vec<u8> + Sync);
 
 impl Tables {
-    /// Whether the player may be seated at the table, or bring more chips to it: nothing of what is stopped stands against
-    /// it. What rests on that has to be committed at once.
-    ///
-    /// # Errors
-    /// [`PlayError::Disabled`], [`PlayError::NotFound`], [`PlayError::Store`] if it cannot be told: then he may not.
-    pub async fn admits(&self, key: &TableKey, player: &PlayerId) -> Result<(), PlayError> {
-        let state = self.core.some_state(key).await?.ok_or(PlayError::NotFound)?;
-        self.core.gate.open(&*self.core.store, &key.operator).await?;
-        // The game of a table is fixed, so that any of its states tells it.
-        self.standing(key)?.admits(state.stored.table.config.game, player)
-    }
-
     /// What is stopped for the table, by a copy of the registry that is young enough.
     pub(crate) fn standing(&self, key: &TableKey) -> Result<Standing, PlayError> {
         Ok(self.core.gate.standing(key)?)
