@@ -169,7 +169,8 @@ pub struct Payment {
     pub amount: Chips,
     /// The table's last hand when it began.
     pub hand: u64,
-    /// Its name at the wallet, of a debit; that of a credit follows from its number.
+    /// Its name at the wallet, of a debit; that of a credit follows from its number. The events that bring its chips to
+    /// the table tell it.
     pub name: String,
     /// Who asked for it; nobody asks for a credit.
     pub request: Option<Requested>,

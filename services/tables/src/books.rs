@@ -6,14 +6,11 @@ use rules::Millis;
 use rules::player::PlayerId;
 
 use crate::ids::OperatorId;
-use crate::settlement::SettlementPosition;
+use crate::settlement::{SettlementPosition, Statement};
 use crate::store::StoreError;
 
 /// So many readers of its settlements an operator can name.
 pub const CONSUMERS: usize = 64;
-
-/// How long a store keeps settlement records unless set otherwise: 14 days, in ms.
-pub const SETTLEMENT_RETENTION: Millis = Millis::minutes(14 * 24 * 60);
 
 /// No sum of an account is greater. Every store can count so far.
 pub const ACCOUNT_LIMIT: u64 = 9_000_000_000_000_000_000;
@@ -54,7 +51,7 @@ pub struct Tally {
     pub hands: u64,
     /// Credits to his wallet that have begun.
     pub owed: u64,
-    /// Credits to his wallet that have ended.
+    /// Of these, those that have ended: paid, settled by people or written off.
     pub delivered: u64,
 }
 
@@ -74,6 +71,20 @@ impl Tally {
     pub const fn of_row(row: [u64; Tally::SUMS]) -> Tally {
         let [bought_in, paid_out, wagered, won, raked, hands, owed, delivered] = row;
         Tally { bought_in, paid_out, wagered, won, raked, hands, owed, delivered }
+    }
+
+    /// What a session came to, without what was paid out.
+    #[must_use]
+    pub fn of(session: &Statement) -> Tally {
+        let Statement { bought_in, wagered, won, raked, hands } = *session;
+        Tally {
+            bought_in: bought_in.0,
+            wagered: wagered.0,
+            won: won.0,
+            raked: raked.0,
+            hands: hands.into(),
+            ..Tally::default()
+        }
     }
 
     /// Both together; `None` if a sum were greater than [`ACCOUNT_LIMIT`].

@@ -188,7 +188,7 @@ impl Core {
     /// The commit that follows a state.
     pub(crate) fn next(&self, key: &TableKey, before: &Stored, draft: Draft) -> Commit {
         let settlements = settlements(key, &before.table, &draft.after, &draft.events);
-        let accounts = accounts(&before.table, &draft.events);
+        let accounts = accounts(before.table.config.currency, &settlements, &draft.events);
         Commit { accounts, ..commit(key, Some(before.token), draft, settlements) }
     }
 

@@ -11,7 +11,7 @@ use tokio::time::{Instant, sleep};
 use crate::committing::Draft;
 use crate::courier::remembered;
 use crate::ids::TableKey;
-use crate::play::{Answered, Ended, PlayError, Request, Tables, Verdict};
+use crate::play::{Answered, PlayError, Request, Tables, Verdict};
 use crate::store::RequestRecord;
 use crate::wallet::debit_id;
 
@@ -35,14 +35,6 @@ fn drawn(ask: Ask, name: String, request: Requested) -> Ask {
         Ask::AddChips { player, amount, .. } => Ask::DrawChips { player, amount, name, request },
         other => other,
     }
-}
-
-/// Where a request stands.
-enum Standing {
-    /// Its payment is on its way.
-    Open,
-    /// It has just begun.
-    Begun,
 }
 
 impl Tables {
@@ -70,11 +62,7 @@ impl Tables {
         let judge = |table: &Table, at: Millis| {
             if let Some(open) = table.payment_of(&asked.id) {
                 let same = open.request == Some(asked);
-                return Verdict::Settled(if same {
-                    Ok(Standing::Open)
-                } else {
-                    Err(PlayError::RequestReused)
-                });
+                return Verdict::Settled(if same { Ok(()) } else { Err(PlayError::RequestReused) });
             }
             if let Some(wanted) = etag
                 && wanted != table.version
@@ -93,12 +81,13 @@ impl Tables {
                 Ok((events, after)) => {
                     let after = Arc::new(after);
                     let draft = Draft { events, after, request: None, not_before: None, until };
-                    Verdict::Commit(draft, Standing::Begun)
+                    Verdict::Commit(draft, ())
                 }
             }
         };
         match self.run(key, at, judge).await {
-            Ok(Ended::Done(Standing::Open | Standing::Begun) | Ended::Repeated(_)) => {}
+            // Its payment has begun, now or before.
+            Ok(_) => {}
             // A twin of this request may have come to its end meanwhile.
             Err(error) => {
                 return match self.done_before(key, request).await? {

@@ -3,7 +3,7 @@
 use rules::config::{Game, Limit};
 use rules::event::LeaveReason;
 use rules::payment::{Ending, Payment};
-use rules::player::PlayerId;
+use rules::player::{PlayerId, Seat};
 use rules::result::HandResult;
 use rules::{Chips, Millis, SeatNo};
 use uuid::Uuid;
@@ -148,6 +148,15 @@ pub struct Statement {
     pub raked: Chips,
     /// Hands dealt to him.
     pub hands: u32,
+}
+
+impl Statement {
+    /// What the session of a seat has come to until now.
+    #[must_use]
+    pub const fn of(seat: &Seat) -> Statement {
+        let Seat { bought_in, wagered, won, raked, hands, .. } = *seat;
+        Statement { bought_in, wagered, won, raked, hands }
+    }
 }
 
 impl Settlement {

@@ -5,7 +5,7 @@ use rules::table::Table;
 use rules::{Chips, Millis, SeatNo};
 use uuid::Uuid;
 
-use crate::deriving::numbered_record;
+use crate::deriving::record_id;
 use crate::ids::TableKey;
 use crate::settlement::{
     Settlement, SettlementBody, SettlementFilter, SettlementKind, SettlementPosition, Statement,
@@ -66,16 +66,7 @@ impl Session {
             None => self.record(store, table, SettlementKind::CashOut).await?,
         };
         let (seat, sums, cash_out) = match (open, &ended) {
-            (Some((no, seat)), _) => {
-                let sums = Statement {
-                    bought_in: seat.bought_in,
-                    wagered: seat.wagered,
-                    won: seat.won,
-                    raked: seat.raked,
-                    hands: seat.hands,
-                };
-                (no, sums, Chips::ZERO)
-            }
+            (Some((no, seat)), _) => (no, Statement::of(seat), Chips::ZERO),
             (None, Some(record)) => match &record.body {
                 SettlementBody::Movement { seat, amount, statement, .. } => {
                     (*seat, statement.unwrap_or_default(), *amount)
@@ -110,7 +101,7 @@ impl Session {
         let mut losses = vec![None];
         losses.extend(table.lost.map(Some));
         for lost in losses {
-            let id = numbered_record(&self.key, lost, kind, self.number);
+            let id = record_id(&self.key, lost, kind, self.number);
             let found = store.settlement(&self.key.operator, &id).await?;
             if let Some(record) = found.filter(|record| self.has(record)) {
                 return Ok(Some(record));

@@ -6,7 +6,7 @@ use rules::player::PlayerId;
 use rules::{Chips, Millis};
 use uuid::Uuid;
 
-use crate::deriving::numbered_record;
+use crate::deriving::record_id;
 use crate::ids::{OperatorId, TableId, TableKey};
 use crate::settlement::{Settlement, SettlementBody, SettlementFilter, SettlementKind, SettlementPosition};
 use crate::store::{Store, StoreError, Stored};
@@ -414,7 +414,7 @@ async fn began(
         return Ok(Some(last.started_at));
     }
     for lost in [table.lost, None] {
-        let id = numbered_record(key, lost, SettlementKind::Hand, hand);
+        let id = record_id(key, lost, SettlementKind::Hand, hand);
         let found = store.settlement(&key.operator, &id).await?;
         if let Some(SettlementBody::Hand(result)) = found.map(|record| record.body) {
             return Ok(Some(result.started_at));

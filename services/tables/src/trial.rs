@@ -9,6 +9,7 @@ use rules::{Chips, SeatNo};
 
 use crate::books::{Account, AccountName, Tally};
 use crate::ids::{OperatorId, TableId, TableKey};
+use crate::settlement::Statement;
 use crate::store::{Store, StoreError, Stored};
 
 /// So many tables are looked at for one page, where few of them have the player at them.
@@ -148,14 +149,7 @@ pub struct Sitting {
 /// Those who sit at the table, in order of their seats.
 pub fn sitting(table: &Table) -> impl Iterator<Item = Sitting> {
     table.occupied().map(|(no, seat)| {
-        let tally = Tally {
-            bought_in: seat.bought_in.0,
-            wagered: seat.wagered.0,
-            won: seat.won.0,
-            raked: seat.raked.0,
-            hands: u64::from(seat.hands),
-            ..Tally::default()
-        };
+        let tally = Tally::of(&Statement::of(seat));
         let in_pots = table.running_hand().map_or(0, |hand| in_pots(hand, |other| other == no));
         let play = Play { tally, stack: number(seat.stack), in_pots };
         Sitting { player: seat.player.clone(), session: seat.session, play }
@@ -225,15 +219,17 @@ impl Wanted {
             return Ok(stored.map(|stored| Page { tables: tables(stored), ..Page::default() }));
         }
         let mut page = Page::default();
-        let (table, account) = match after {
-            Some(Place::Account(account)) => (None, Some(account)),
-            Some(Place::Table(table)) => (Some(table), None),
-            None => (None, None),
+        let after = match after {
+            Some(Place::Account(account)) => {
+                self.accounts(store, account, size, &mut page).await?;
+                return Ok(Some(page));
+            }
+            Some(Place::Table(table)) => Some(table),
+            None => None,
         };
-        if account.is_none() && self.tables(store, table, size, &mut page).await? {
-            return Ok(Some(page));
+        if !self.tables(store, after, size, &mut page).await? {
+            self.accounts(store, None, size, &mut page).await?;
         }
-        self.accounts(store, account.flatten(), size, &mut page).await?;
         Ok(Some(page))
     }
 

@@ -69,10 +69,10 @@ impl Desk {
         again: bool,
         signals: &dyn Signals,
     ) -> Option<Answer> {
+        let mut call = errand::first(payment.phase, again || payment.attempts > 0)?;
         let Ok(Ok(_room)) = timeout(LONGEST_WAIT, self.room.acquire()).await else {
             return None;
         };
-        let mut call = errand::first(payment.phase, again || payment.attempts > 0)?;
         loop {
             let reply = self.ask(call, order, signals).await;
             match errand::after(payment.phase, call, reply) {
