@@ -20,6 +20,8 @@ struct State {
     failures: u32,
     pause: Duration,
     open_until: Option<Instant>,
+    /// Since it opened a call went through.
+    tried: bool,
 }
 
 impl Breaker {
@@ -40,6 +42,7 @@ impl Breaker {
             Some(until) if Instant::now() < until => false,
             Some(_) => {
                 state.open_until = Some(Instant::now() + state.pause);
+                state.tried = true;
                 true
             }
             None => true,
@@ -55,7 +58,9 @@ impl Breaker {
     pub(super) fn failed(&self) {
         let mut state = self.state();
         state.failures = state.failures.saturating_add(1);
-        if state.failures >= FAILURES {
+        // Calls that were at work when it opened say nothing of the time since.
+        if state.failures >= FAILURES && (state.open_until.is_none() || state.tried) {
+            state.tried = false;
             state.pause = if state.pause.is_zero() { FIRST } else { (state.pause * 2).min(LONGEST) };
             state.open_until = Some(Instant::now() + state.pause);
         }
@@ -90,12 +95,28 @@ mod tests {
     }
 
     #[tokio::test(start_paused = true)]
+    async fn calls_that_failed_together_count_once() {
+        let breaker = Breaker::default();
+        for _ in 0..FAILURES + 30 {
+            breaker.failed();
+        }
+        advance(FIRST).await;
+        assert!(breaker.admits(), "it has not been tried since");
+    }
+
+    #[tokio::test(start_paused = true)]
     async fn the_pause_has_a_bound() {
         let breaker = Breaker::default();
         for _ in 0..100 {
+            while !breaker.admits() {
+                advance(FIRST).await;
+            }
             breaker.failed();
         }
-        advance(LONGEST).await;
+        assert!(breaker.is_open());
+        advance(LONGEST - Duration::from_millis(1)).await;
+        assert!(!breaker.admits(), "it has grown so far");
+        advance(Duration::from_millis(1)).await;
         assert!(breaker.admits());
     }
 }
