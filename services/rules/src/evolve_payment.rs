@@ -1,7 +1,7 @@
 //! Folding events of payments between the operator's wallet and the table.
 
 use crate::event::Event;
-use crate::payment::{Ending, Payment, Phase, Proposal, Resolution};
+use crate::payment::{Ending, Payment, Proposal, Resolution};
 use crate::table::Table;
 
 impl Table {
@@ -65,15 +65,5 @@ impl Table {
             }
             Ending::Declined(_) | Ending::Cancelled | Ending::Paid | Ending::Resolved(_) => {}
         }
-    }
-
-    /// What players are owed that no wallet has booked yet, and of that what is parked.
-    #[must_use]
-    pub fn owed(&self) -> (crate::Chips, crate::Chips) {
-        let sum = |parked: bool| {
-            let open = self.payments.iter().filter(|p| p.is_owed() && (p.phase == Phase::Parked || !parked));
-            open.map(|p| p.amount).sum()
-        };
-        (sum(false), sum(true))
     }
 }

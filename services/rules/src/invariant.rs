@@ -96,8 +96,7 @@ fn accounts(table: &Table) -> Result<(), Broken> {
 
 fn payments(table: &Table) -> Result<(), Broken> {
     let ledger = &table.ledger;
-    let (open, _) = table.owed();
-    let owed = ledger.delivered + ledger.written_off + open == ledger.owed;
+    let owed = ledger.delivered + ledger.written_off + table.owed() == ledger.owed;
     let free = table.reserved().all(|payment| table.seat(payment.seat).is_none());
     ensure(owed && free, Broken::PaymentsMixedUp)
 }

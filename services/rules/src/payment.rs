@@ -241,6 +241,12 @@ impl Table {
         self.payments.iter().filter(|payment| payment.reserves())
     }
 
+    /// What players are owed that no wallet has booked yet.
+    #[must_use]
+    pub fn owed(&self) -> Chips {
+        self.payments.iter().filter(|payment| payment.is_owed()).map(|payment| payment.amount).sum()
+    }
+
     /// When the next call to the wallet is due.
     #[must_use]
     pub(crate) fn next_payment(&self) -> Option<Millis> {

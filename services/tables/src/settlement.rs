@@ -160,7 +160,7 @@ impl Statement {
 }
 
 impl Settlement {
-    /// The hand it is about; `None` for movements and reversals.
+    /// The hand it is about, of a payment the table's last one when it began; `None` for movements and reversals.
     #[must_use]
     pub fn hand(&self) -> Option<u64> {
         match &self.body {

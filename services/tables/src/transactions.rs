@@ -124,14 +124,8 @@ impl Transaction {
     /// One with the operator's wallet that is under way.
     #[must_use]
     pub fn open(key: &TableKey, currency: [u8; 3], payment: &Payment) -> Transaction {
-        let id = payment_id(key, payment);
-        Transaction {
-            key: key.clone(),
-            currency,
-            state: State::of_phase(payment.phase),
-            since: payment.since,
-            content: Content::Wallet { id, payment: Box::new(payment.clone()), ending: None },
-        }
+        let state = State::of_phase(payment.phase);
+        Transaction::with_wallet(key, currency, payment, (state, payment.since), None)
     }
 
     /// One with the operator's wallet that ended so, then.
@@ -142,14 +136,19 @@ impl Transaction {
         payment: &Payment,
         (ending, at): (Ending, Millis),
     ) -> Transaction {
+        Transaction::with_wallet(key, currency, payment, (State::of_ending(ending), at), Some(ending))
+    }
+
+    fn with_wallet(
+        key: &TableKey,
+        currency: [u8; 3],
+        payment: &Payment,
+        (state, since): (State, Millis),
+        ending: Option<Ending>,
+    ) -> Transaction {
         let id = payment_id(key, payment);
-        Transaction {
-            key: key.clone(),
-            currency,
-            state: State::of_ending(ending),
-            since: at,
-            content: Content::Wallet { id, payment: Box::new(payment.clone()), ending: Some(ending) },
-        }
+        let content = Content::Wallet { id, payment: Box::new(payment.clone()), ending };
+        Transaction { key: key.clone(), currency, state, since, content }
     }
 
     fn of(record: &Settlement) -> Option<Transaction> {

@@ -46,8 +46,7 @@ pub struct Balance {
 
 impl Balance {
     /// That of a table.
-    #[must_use]
-    pub fn of(table: &Table) -> Balance {
+    fn of(table: &Table) -> Balance {
         let ledger = &table.ledger;
         let open = |purpose: Purpose, parked: Option<bool>| {
             let payments = table.payments.iter().filter(|p| p.purpose == purpose);
@@ -147,7 +146,7 @@ pub struct Sitting {
 }
 
 /// Those who sit at the table, in order of their seats.
-pub fn sitting(table: &Table) -> impl Iterator<Item = Sitting> {
+fn sitting(table: &Table) -> impl Iterator<Item = Sitting> {
     table.occupied().map(|(no, seat)| {
         let tally = Tally::of(&Statement::of(seat));
         let in_pots = table.running_hand().map_or(0, |hand| in_pots(hand, |other| other == no));

@@ -69,8 +69,7 @@ pub trait Wallet: Send + Sync + 'static {
 /// The id of the debit that this request would begin at the table now. The table's own numbers are in it, so that a request
 /// which comes again when it is not remembered any more is another debit; and the request, so that a number which comes again
 /// after a loss that nobody has noticed is another one, too.
-#[must_use]
-pub fn debit_id(key: &TableKey, table: &Table, request: &RequestId) -> Uuid {
+pub(crate) fn debit_id(key: &TableKey, table: &Table, request: &RequestId) -> Uuid {
     let epoch = table.lost.map_or(0, |lost| lost.until);
     debit(key, epoch, table.payments_begun + 1, request)
 }

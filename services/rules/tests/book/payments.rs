@@ -235,7 +235,7 @@ fn r9_4_closing_pays_everybody_the_way_his_money_came() {
     );
     assert_eq!(owed(&table), ["2 Returned 49", "1 CashOut 100", "2 CashOut 200"]);
     assert_eq!(paid(&table), ["1 100 TableClosed", "2 200 TableClosed", "3 101 TableClosed"]);
-    assert_eq!(table.table.owed(), (Chips(349), Chips(0)));
+    assert_eq!(table.table.owed(), Chips(349));
     // The table is closed; its payments go on to their ends.
     table.more("wallet due 15s · wait 15s · take payments · wallet due 10s");
     table.more("payment 4 done · payment 5 given-up · payment 5 retried by ann · payment 5 done · payment 6 given-up");
@@ -302,7 +302,7 @@ const PARKED: &str = "table texas nl 1/2
 #[test]
 fn r10_3_two_people_end_a_parked_payment() {
     let mut table = play(PARKED);
-    assert_eq!(table.table.owed(), (Chips(100), Chips(100)));
+    assert_eq!(table.table.owed(), Chips(100));
     table.more(
         "payment 2 confirmed settled by ann -> NOTHING_PROPOSED
          payment 2 proposed settled by ann · payment 2 confirmed settled by ann -> SAME_PERSON

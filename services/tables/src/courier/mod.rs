@@ -67,8 +67,7 @@ impl Courier {
     }
 
     /// Whether the operator's money comes from his wallet.
-    #[must_use]
-    pub fn serves(&self, operator: &OperatorId) -> bool {
+    pub(crate) fn serves(&self, operator: &OperatorId) -> bool {
         self.desks.contains_key(operator)
     }
 
