@@ -161,28 +161,27 @@ fn currency(order: &Order) -> String {
     String::from_utf8_lossy(&order.currency).into_owned()
 }
 
+/// What debits and credits say.
+macro_rules! movement {
+    ($message:ident, $order:expr) => {
+        wire::$message {
+            transaction_id: $order.id.to_string(),
+            player_id: $order.player.to_string(),
+            amount: amount($order),
+            currency: currency($order),
+            purpose: purpose($order.purpose),
+            table_id: $order.key.table.to_string(),
+            session: $order.session,
+        }
+    };
+}
+
 fn debit(order: &Order) -> wire::DebitRequest {
-    wire::DebitRequest {
-        transaction_id: order.id.to_string(),
-        player_id: order.player.to_string(),
-        amount: amount(order),
-        currency: currency(order),
-        purpose: purpose(order.purpose),
-        table_id: order.key.table.to_string(),
-        session: order.session,
-    }
+    movement!(DebitRequest, order)
 }
 
 fn credit(order: &Order) -> wire::CreditRequest {
-    wire::CreditRequest {
-        transaction_id: order.id.to_string(),
-        player_id: order.player.to_string(),
-        amount: amount(order),
-        currency: currency(order),
-        purpose: purpose(order.purpose),
-        table_id: order.key.table.to_string(),
-        session: order.session,
-    }
+    movement!(CreditRequest, order)
 }
 
 fn cancel(order: &Order) -> wire::CancelRequest {
