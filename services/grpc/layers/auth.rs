@@ -1,4 +1,5 @@
-//! Who calls: static tokens, each of an operator. Tokens are kept as their SHA-256 only and compared in constant time.
+//! Who calls: static tokens, each of an operator or an administrator. Tokens are kept as their SHA-256 only and compared in
+//! constant time.
 
 use std::collections::BTreeSet;
 use std::fmt;
@@ -26,11 +27,11 @@ pub struct Tokens(Vec<(OperatorId, [u8; 32])>);
 /// What is wrong with a token file. It names the line, never the token.
 #[derive(Debug, Error, PartialEq, Eq)]
 pub enum TokenFault {
-    /// A line is not an operator and a token.
-    #[error("line {0}: an operator, a space and a token are wanted; a # begins a comment")]
+    /// A line is not a name and a token.
+    #[error("line {0}: a name, a space and a token are wanted; a # begins a comment")]
     Shape(usize),
-    /// An operator has a name that none can have.
-    #[error("line {0}: an operator is 1 to 64 small letters, digits, `_` or `-`")]
+    /// An operator or an administrator has a name that none can have.
+    #[error("line {0}: a name is 1 to 64 small letters, digits, `_` or `-`")]
     Operator(usize),
     /// A token is too short.
     #[error("line {0}: a token has at least {SHORTEST} characters; `openssl rand -hex 32` makes one")]
@@ -44,8 +45,8 @@ pub enum TokenFault {
 }
 
 impl Tokens {
-    /// Reads a token file: `operator token` a line, `#` begins a comment. An operator may have several tokens, so
-    /// that they can be changed without a break.
+    /// Reads a token file: a name and a token a line, `#` begins a comment. One name may have several tokens, so that they
+    /// can be changed without a break.
     ///
     /// # Errors
     /// [`TokenFault`]
