@@ -10,13 +10,11 @@ use super::books::add;
 use super::fault::Fault;
 use super::opening::note_outage;
 use super::read::Reader;
+use super::requests::{Drawer, Wanted};
 use super::schema::{
-    BLOCK, CHECKPOINTS, DUE, EVENTS, HAND_SETTLEMENTS, PLAYER_SETTLEMENTS, REQUEST_AGES, REQUESTS, RETIRED,
-    Row, SETTLEMENT_IDS, SETTLEMENTS, TABLE_SETTLEMENTS, TABLES, table_key,
+    BLOCK, CHECKPOINTS, DUE, EVENTS, HAND_SETTLEMENTS, PLAYER_SETTLEMENTS, RETIRED, Row, SETTLEMENT_IDS,
+    SETTLEMENTS, TABLE_SETTLEMENTS, TABLES, table_key,
 };
-
-/// So many request records go at most with one batch, so that no batch waits for the dropping of many.
-const FORGET_AT_ONCE: usize = 64;
 
 /// A commit with its records encoded: that is done by its own task, so that the one writer need not.
 pub(super) struct Prepared {
@@ -104,15 +102,10 @@ impl<'a> Batch<'a> {
             return Ok(None);
         };
         let operator = &commit.key.operator;
-        let requests = self.transaction.open_table(REQUESTS)?;
-        let Some(found) = requests.get((operator.as_str(), request.id.0.as_u128()))? else {
+        let wanted = Wanted { owner: operator.as_str(), name: operator, id: &request.id };
+        let Some(done) = Drawer::OF_TABLES.read(self.transaction, self.reader, &wanted, self.now)? else {
             return Ok(None);
         };
-        let (recorded, bytes) = found.value();
-        if self.reader.is_over(Millis(recorded), self.now) {
-            return Ok(None);
-        }
-        let done = self.reader.codec.read_request(operator, &request.id, bytes)?;
         Ok(Some(if done.payload == request.payload {
             Outcome::Repeated { answer: done.answer, declined: done.declined }
         } else {
@@ -196,11 +189,8 @@ impl<'a> Batch<'a> {
         let Some(request) = &commit.request else {
             return Ok(());
         };
-        let (operator, id) = (commit.key.operator.as_str(), request.id.0.as_u128());
-        let mut requests = self.transaction.open_table(REQUESTS)?;
-        requests.insert((operator, id), (self.now.0, request.record.as_slice()))?;
-        self.transaction.open_table(REQUEST_AGES)?.insert((self.now.0, operator, id), ())?;
-        Ok(())
+        let owner = commit.key.operator.as_str();
+        Drawer::OF_TABLES.write(self.transaction, owner, &request.id, &request.record, self.now)
     }
 
     fn write_settlements(&self, commit: &Prepared) -> Result<(), Fault> {
@@ -235,35 +225,9 @@ impl<'a> Batch<'a> {
 
     /// Drops request records that are over, a bounded number of them.
     pub fn forget_requests(&self) -> Result<(), Fault> {
-        let mut ages = self.transaction.open_table(REQUEST_AGES)?;
-        let mut requests = self.transaction.open_table(REQUESTS)?;
-        for _ in 0..FORGET_AT_ONCE {
-            let Some((recorded, operator, id)) = oldest(&ages)? else {
-                return Ok(());
-            };
-            if !self.reader.is_over(Millis(recorded), self.now) {
-                return Ok(());
-            }
-            ages.remove((recorded, operator.as_str(), id))?;
-            // The id may have been used again since.
-            let same =
-                requests.get((operator.as_str(), id))?.is_some_and(|found| found.value().0 == recorded);
-            if same {
-                requests.remove((operator.as_str(), id))?;
-            }
-        }
-        Ok(())
+        Drawer::OF_TABLES.forget(self.transaction, self.reader, self.now)?;
+        Drawer::OF_STOPS.forget(self.transaction, self.reader, self.now)
     }
-}
-
-type Ages<'a> = redb::Table<'a, (u64, &'static str, u128), ()>;
-
-fn oldest(ages: &Ages<'_>) -> Result<Option<(u64, String, u128)>, Fault> {
-    let first = ages.first()?;
-    Ok(first.map(|(age, _)| {
-        let (recorded, operator, id) = age.value();
-        (recorded, operator.to_owned(), id)
-    }))
 }
 
 /// The answer to a commit in a batch that failed: what is not known, and what is known not to have been done.

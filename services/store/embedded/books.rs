@@ -1,7 +1,7 @@
 //! What the file keeps beside the tables: read, and written in the one writer's transactions.
 
 use async_trait::async_trait;
-use redb::{ReadableDatabase, ReadableTable, WriteTransaction};
+use redb::{ReadableTable, WriteTransaction};
 use rules::{Millis, PlayerId};
 use tables::books::{CONSUMERS, overflows};
 use tables::{
@@ -86,7 +86,7 @@ pub(super) fn add(
 
 impl Reader {
     fn cursors(&self, operator: &OperatorId) -> Result<Vec<(String, Cursor)>, Fault> {
-        let cursors = self.database.begin_read()?.open_table(CURSORS)?;
+        let cursors = self.begin()?.open_table(CURSORS)?;
         let mut found = Vec::new();
         for own in cursors.range((operator.as_str(), "")..)? {
             let (key, row) = own?;
@@ -105,7 +105,7 @@ impl Reader {
         after: Option<&AccountName>,
         limit: usize,
     ) -> Result<Vec<Account>, Fault> {
-        let accounts = self.database.begin_read()?.open_table(ACCOUNTS)?;
+        let accounts = self.begin()?.open_table(ACCOUNTS)?;
         let (name, last) = (operator.as_str(), after.map(|(player, currency)| (player, *currency)));
         let from =
             last.map_or((name, "", [0; 3]), |(player, currency)| account_key(operator, player, currency));
@@ -126,7 +126,7 @@ impl Reader {
     }
 
     fn account(&self, operator: &OperatorId, player: &PlayerId) -> Result<Vec<Account>, Fault> {
-        let accounts = self.database.begin_read()?.open_table(ACCOUNTS)?;
+        let accounts = self.begin()?.open_table(ACCOUNTS)?;
         let key = |currency| account_key(operator, player, currency);
         let own = accounts.range(key([0; 3])..=key([u8::MAX; 3]))?.map(|own| {
             let (key, row) = own?;

@@ -9,9 +9,10 @@ use redb::backends::InMemoryBackend;
 use redb::{Database, StorageBackend};
 use rules::config::{Clocks, Game, Limit, PivotOrder, Rake, TableConfig};
 use rules::{Ante, Chips, Millis, Stakes, Table};
-use tables::{Commit, ManualClock, OperatorId, Outcome, Store, StoreError, TableId, TableKey, Token};
+use tables::{Books, Commit, ManualClock, OperatorId, Outcome, Store, StoreError, TableId, TableKey, Token};
 use uuid::Uuid;
 
+use super::fault::Fault;
 use super::{EmbeddedSettings, EmbeddedStore};
 use crate::store::keyring::Keyring;
 
@@ -136,6 +137,7 @@ async fn check_nothing_is_served(store: &EmbeddedStore) {
     refused(store.due(Millis(u64::MAX), 10).await.unwrap_err());
     refused(store.commit(opening(3)).await.unwrap_err());
     refused(store.heartbeat(NOW).await.unwrap_err());
+    refused(store.take_cursor(&key(1).operator, "reader").await.unwrap_err());
     assert!(store.check().await.unwrap_err().to_string().contains("restart the service"));
 }
 
@@ -158,6 +160,30 @@ async fn a_commit_that_could_not_be_written_is_an_error_and_the_end() {
     let failed = store.commit(opening(2)).await;
     assert!(matches!(failed, Err(StoreError::Unknown(_) | StoreError::Unavailable(_))), "{failed:?}");
     fails.writes.store(false, Ordering::SeqCst);
+    check_nothing_is_served(&store).await;
+}
+
+#[tokio::test]
+async fn other_writes_tell_what_is_known_too() {
+    let (store, fails) = store();
+    fails.syncs.store(true, Ordering::SeqCst);
+    let failed = store.take_cursor(&key(1).operator, "reader").await;
+    assert!(matches!(failed, Err(StoreError::Unknown(_))), "{failed:?}");
+    check_nothing_is_served(&store).await;
+}
+
+/// It may have been done: the panic may have come after the sync.
+#[tokio::test]
+async fn a_writer_that_panics_leaves_unknown_what_it_had() {
+    let (store, _) = store();
+    let told = store.writer.write(|_| -> Result<(), Fault> { panic!("in the middle") }).await;
+    assert!(matches!(told, Err(StoreError::Unknown(_))), "{told:?}");
+    let failed = async {
+        while store.check().await.is_ok() {
+            tokio::task::yield_now().await;
+        }
+    };
+    tokio::time::timeout(Duration::from_secs(10), failed).await.expect("the panic is noticed");
     check_nothing_is_served(&store).await;
 }
 

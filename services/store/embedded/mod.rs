@@ -12,6 +12,7 @@ mod inspect;
 mod opening;
 mod read;
 mod recent;
+mod requests;
 mod retire;
 mod schema;
 mod stops;
@@ -41,6 +42,7 @@ use self::batch::{Prepared, PreparedRequest, PreparedSettlement};
 use self::fault::Fault;
 use self::read::Reader;
 use self::recent::Recent;
+use self::requests::{Drawer, Wanted};
 use self::writer::{Health, Job, Writer};
 use super::codec::{Codec, CodecError};
 use super::keyring::Keyring;
@@ -218,7 +220,8 @@ impl Store for EmbeddedStore {
     }
 
     async fn request(&self, key: &TableKey, id: &RequestId) -> Result<Option<RequestRecord>, StoreError> {
-        self.look(|reader| reader.request(&key.operator, id, self.clock.now()))
+        let wanted = Wanted { owner: key.operator.as_str(), name: &key.operator, id };
+        self.look(|reader| reader.request(Drawer::OF_TABLES, &wanted, self.clock.now()))
     }
 
     async fn history(&self, key: &TableKey, after: u64, limit: usize) -> Result<History, StoreError> {

@@ -6,15 +6,15 @@ use redb::{Database, ReadTransaction, ReadableDatabase, ReadableTable};
 use rules::{Millis, Table};
 use tables::settlement::LOOKED_AT;
 use tables::{
-    Entry, History, OperatorId, Outage, RequestId, RequestRecord, Settlement, SettlementFilter,
-    SettlementPage, SettlementPosition, Stored, TableId, TableKey,
+    Entry, History, OperatorId, Outage, Settlement, SettlementFilter, SettlementPage, SettlementPosition,
+    Stored, TableId, TableKey,
 };
 use uuid::Uuid;
 
 use super::fault::Fault;
 use super::recent::Recent;
 use super::schema::{
-    CHECKPOINTS, DUE, EVENTS, HAND_SETTLEMENTS, OUTAGES, PLAYER_SETTLEMENTS, REQUESTS, Row, SETTLEMENT_IDS,
+    CHECKPOINTS, DUE, EVENTS, HAND_SETTLEMENTS, OUTAGES, PLAYER_SETTLEMENTS, Row, SETTLEMENT_IDS,
     SETTLEMENTS, TABLE_SETTLEMENTS, TABLES, table_key,
 };
 use crate::store::codec::Codec;
@@ -24,7 +24,7 @@ pub(super) struct Reader {
     pub database: Database,
     pub codec: Codec,
     pub recent: Recent,
-    /// How long request records are kept.
+    /// How long request records are kept, ms.
     pub requests_kept: Millis,
 }
 
@@ -84,23 +84,6 @@ impl Reader {
             page.push((key, stored));
         }
         Ok(page)
-    }
-
-    pub fn request(
-        &self,
-        operator: &OperatorId,
-        id: &RequestId,
-        now: Millis,
-    ) -> Result<Option<RequestRecord>, Fault> {
-        let requests = self.begin()?.open_table(REQUESTS)?;
-        let Some(found) = requests.get((operator.as_str(), id.0.as_u128()))? else {
-            return Ok(None);
-        };
-        let (recorded, bytes) = found.value();
-        if self.is_over(Millis(recorded), now) {
-            return Ok(None);
-        }
-        Ok(Some(self.codec.read_request(operator, id, bytes)?))
     }
 
     pub fn history(&self, key: &TableKey, after: u64, limit: usize) -> Result<History, Fault> {

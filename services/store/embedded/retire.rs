@@ -1,6 +1,6 @@
 //! Old settlements are removed, with everything that leads to them.
 
-use redb::{ReadableDatabase, ReadableTable};
+use redb::ReadableTable;
 use rules::Millis;
 use tables::{Backlog, OperatorId, Settlement, SettlementPosition};
 
@@ -61,7 +61,7 @@ pub(super) fn retire(
 
 impl Reader {
     pub(super) fn retired_until(&self, operator: &OperatorId) -> Result<Option<SettlementPosition>, Fault> {
-        let retired = self.database.begin_read()?.open_table(RETIRED)?;
+        let retired = self.begin()?.open_table(RETIRED)?;
         let found = retired.get(operator.as_str())?;
         Ok(found.map(|found| SettlementPosition(found.value().0)))
     }
@@ -76,7 +76,7 @@ impl Reader {
         let Some(from) = after.map_or(Some(0), |after| after.0.checked_add(1)) else {
             return Ok(Backlog::default());
         };
-        let settlements = self.database.begin_read()?.open_table(SETTLEMENTS)?;
+        let settlements = self.begin()?.open_table(SETTLEMENTS)?;
         let mut rest = settlements.range((name, from)..=(name, u64::MAX))?;
         let Some(first) = rest.next().transpose()? else {
             return Ok(Backlog::default());

@@ -3,7 +3,6 @@
 
 use async_trait::async_trait;
 use redb::ReadableTable;
-use rules::Millis;
 use tables::stops::{AUDIT_KEPT, AuditEntry, Author, Changed, Shelf, StopChange, StopName, Stopped, Stops};
 use tables::{RequestId, RequestRecord, StoreError, Token};
 
@@ -11,10 +10,8 @@ use super::EmbeddedStore;
 use super::batch::Batch;
 use super::fault::Fault;
 use super::read::Reader;
-use super::schema::{STOP_AUDIT, STOP_REQUEST_AGES, STOP_REQUESTS, STOP_SHELVES, STOPS};
-
-/// So many request records go at most with one change.
-const FORGET_AT_ONCE: usize = 64;
+use super::requests::{Drawer, Wanted};
+use super::schema::{STOP_AUDIT, STOP_SHELVES, STOPS};
 
 /// A change with its records encoded.
 struct PreparedStops {
@@ -37,8 +34,9 @@ impl Batch<'_> {
     /// Does the change, or says why not.
     fn change_stops(&self, change: &PreparedStops) -> Result<Changed, Fault> {
         if let Some(PreparedRequest { author, id, .. }) = &change.request {
-            let requests = self.transaction.open_table(STOP_REQUESTS)?;
-            if let Some(done) = found(self.reader, &requests, author, id, self.now)? {
+            let owner = author.to_string();
+            let wanted = Wanted { owner: &owner, name: author.name(), id };
+            if let Some(done) = Drawer::OF_STOPS.read(self.transaction, self.reader, &wanted, self.now)? {
                 return Ok(Changed::Before(done));
             }
         }
@@ -60,7 +58,10 @@ impl Batch<'_> {
             stops.insert((shelf, name.as_str()), record.as_slice())?;
         }
         self.write_audit(change)?;
-        self.write_stop_request(change)?;
+        if let Some(PreparedRequest { author, id, record }) = &change.request {
+            let owner = author.to_string();
+            Drawer::OF_STOPS.write(self.transaction, &owner, id, record, self.now)?;
+        }
         Ok(Changed::Done)
     }
 
@@ -77,56 +78,10 @@ impl Batch<'_> {
         }
         Ok(())
     }
-
-    fn write_stop_request(&self, change: &PreparedStops) -> Result<(), Fault> {
-        let Some(PreparedRequest { author, id, record }) = &change.request else {
-            return Ok(());
-        };
-        let (author, id, now) = (author.to_string(), id.0.as_u128(), self.now.0);
-        let mut requests = self.transaction.open_table(STOP_REQUESTS)?;
-        let mut ages = self.transaction.open_table(STOP_REQUEST_AGES)?;
-        requests.insert((author.as_str(), id), (now, record.as_slice()))?;
-        ages.insert((now, author.as_str(), id), ())?;
-        for _ in 0..FORGET_AT_ONCE {
-            let oldest = ages.first()?.map(|(oldest, _)| {
-                let (recorded, author, id) = oldest.value();
-                (recorded, author.to_owned(), id)
-            });
-            let Some((recorded, author, id)) =
-                oldest.filter(|(at, ..)| self.reader.is_over(Millis(*at), self.now))
-            else {
-                break;
-            };
-            ages.remove((recorded, author.as_str(), id))?;
-            let same = requests.get((author.as_str(), id))?.is_some_and(|found| found.value().0 == recorded);
-            if same {
-                requests.remove((author.as_str(), id))?;
-            }
-        }
-        Ok(())
-    }
 }
 
 fn read_token((version, nonce): (u64, u64)) -> Token {
     Token { version, nonce }
-}
-
-/// The record of a request that is still kept.
-fn found(
-    reader: &Reader,
-    requests: &impl ReadableTable<(&'static str, u128), (u64, &'static [u8])>,
-    author: &Author,
-    id: &RequestId,
-    now: Millis,
-) -> Result<Option<RequestRecord>, Fault> {
-    let Some(found) = requests.get((author.to_string().as_str(), id.0.as_u128()))? else {
-        return Ok(None);
-    };
-    let (recorded, bytes) = found.value();
-    if reader.is_over(Millis(recorded), now) {
-        return Ok(None);
-    }
-    Ok(Some(reader.codec.read_request(author.name(), id, bytes)?))
 }
 
 impl Reader {
@@ -168,7 +123,10 @@ impl Stops for EmbeddedStore {
     async fn change(&self, change: &StopChange) -> Result<Changed, StoreError> {
         let codec = &self.reader.codec;
         let put = change.put.iter().map(|entry| Ok((entry.name().to_string(), codec.write_stop(entry)?)));
-        let audit = change.audit.as_ref().map(|entry| Ok((entry.number, codec.write_stop_audit(entry)?)));
+        let audit = change
+            .audit
+            .as_ref()
+            .map(|entry| Ok::<_, StoreError>((entry.number, codec.write_stop_audit(entry)?)));
         let request = change.request.as_ref().map(|(author, record)| {
             let (id, record) = (record.id, codec.write_request(author.name(), record)?);
             Ok::<_, StoreError>(PreparedRequest { author: author.clone(), id, record })
@@ -179,7 +137,7 @@ impl Stops for EmbeddedStore {
             token: change.token,
             put: put.collect::<Result<_, StoreError>>()?,
             remove: change.remove.iter().map(StopName::to_string).collect(),
-            audit: audit.transpose().map_err(|error: StoreError| error)?,
+            audit: audit.transpose()?,
             request: request.transpose()?,
         };
         self.writer.write(move |batch| batch.change_stops(&prepared)).await
@@ -187,10 +145,9 @@ impl Stops for EmbeddedStore {
 
     async fn asked(&self, author: &Author, id: &RequestId) -> Result<Option<RequestRecord>, StoreError> {
         let now = self.clock.now();
-        self.look(|reader| {
-            let requests = reader.begin()?.open_table(STOP_REQUESTS)?;
-            found(reader, &requests, author, id, now)
-        })
+        let owner = author.to_string();
+        let wanted = Wanted { owner: &owner, name: author.name(), id };
+        self.look(|reader| reader.request(Drawer::OF_STOPS, &wanted, now))
     }
 
     async fn audit(

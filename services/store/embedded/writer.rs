@@ -26,8 +26,8 @@ pub(super) enum Job {
     Other(Deed),
 }
 
-/// Something else that is written, in the batch that it gets. Fails only if the file does.
-type Deed = Box<dyn FnOnce(&Batch<'_>) -> Result<Told, Fault> + Send>;
+/// Something else that is written, in the batch that it gets; or it is told why there is none. Fails only if the file does.
+type Deed = Box<dyn FnOnce(Result<&Batch<'_>, StoreError>) -> Result<Told, Fault> + Send>;
 /// Tells whoever waits for it how its batch ended.
 type Told = Box<dyn FnOnce(Result<(), StoreError>) + Send>;
 
@@ -36,8 +36,8 @@ enum Written {
     Commit(Box<Prepared>, Result<Outcome, StoreError>, oneshot::Sender<Result<Outcome, StoreError>>),
     Heartbeat(oneshot::Sender<Result<(), StoreError>>),
     Other(Told),
-    /// Whoever waits for it learns from the dropped channel that it failed.
-    Dropped,
+    /// Whoever waits for it knows that nothing was done.
+    Refused,
 }
 
 /// What the file failed with, once it has. After that nothing it shows can be trusted: what failed to be written may
@@ -98,19 +98,23 @@ impl Writer {
         write: impl FnOnce(&Batch<'_>) -> Result<T, Fault> + Send + 'static,
     ) -> Result<T, StoreError> {
         let (reply, answer) = oneshot::channel();
-        let deed = move |batch: &Batch<'_>| -> Result<Told, Fault> {
-            let written = match write(batch) {
-                Ok(value) => Ok(value),
-                Err(Fault::Record(error)) => Err(error),
-                Err(fault) => return Err(fault),
+        // Whoever has gone away finds out by reading.
+        let deed = move |batch: Result<&Batch<'_>, StoreError>| -> Result<Told, Fault> {
+            let written = match batch.map(write) {
+                Ok(Ok(value)) => Ok(value),
+                Ok(Err(Fault::Record(error))) => Err(error),
+                Ok(Err(fault)) => {
+                    let _ = reply.send(Err(batch_failed()));
+                    return Err(fault);
+                }
+                Err(why) => Err(why),
             };
             Ok(Box::new(move |ended: Result<(), StoreError>| {
-                // Whoever has gone away finds out by reading.
                 let _ = reply.send(ended.and(written));
             }))
         };
         self.give(Job::Other(Box::new(deed))).await?;
-        let stopped = |_| StoreError::Unavailable("the store file failed, or its writer stopped".to_owned());
+        let stopped = |_| StoreError::Unknown("the writer of the store stopped".to_owned());
         answer.await.map_err(stopped)?
     }
 }
@@ -207,7 +211,7 @@ impl Desk {
                 let _ = reply.send(Ok(()));
             }
             Written::Other(told) => told(Ok(())),
-            Written::Dropped => {}
+            Written::Refused => {}
             Written::Commit(commit, outcome, reply) => {
                 if let Ok(Outcome::Committed { .. }) = &outcome {
                     self.reader.recent.put(&commit.key, commit.stored);
@@ -228,9 +232,9 @@ impl Job {
             },
             Job::Other(deed) => {
                 batch.dirty = true;
-                match deed(batch) {
+                match deed(Ok(batch)) {
                     Ok(told) => Ok(Written::Other(told)),
-                    Err(fault) => Err((Written::Dropped, fault)),
+                    Err(fault) => Err((Written::Refused, fault)),
                 }
             }
             Job::Commit(commit, reply) => match batch.commit(&commit) {
@@ -249,21 +253,30 @@ impl Job {
             Job::Heartbeat(_, reply) => {
                 let _ = reply.send(Err(error.clone()));
             }
-            Job::Other(_) => {}
+            Job::Other(deed) => {
+                if let Ok(told) = deed(Err(error.clone())) {
+                    told(Ok(()));
+                }
+            }
         }
     }
+}
+
+/// What is told of a job whose batch failed before its turn, or in it.
+fn batch_failed() -> StoreError {
+    StoreError::Unavailable("the batch failed".to_owned())
 }
 
 impl Written {
     /// A job of a batch that failed before its turn.
     fn not_tried(job: Job) -> Written {
         match job {
-            Job::Commit(commit, reply) => {
-                let nothing = StoreError::Unavailable("the batch failed".to_owned());
-                Written::Commit(commit, Err(nothing), reply)
-            }
+            Job::Commit(commit, reply) => Written::Commit(commit, Err(batch_failed()), reply),
             Job::Heartbeat(_, reply) => Written::Heartbeat(reply),
-            Job::Other(_) => Written::Dropped,
+            other @ Job::Other(_) => {
+                other.refuse(&batch_failed());
+                Written::Refused
+            }
         }
     }
 
@@ -277,7 +290,7 @@ impl Written {
             }
             Written::Other(told) if maybe_done => told(Err(StoreError::Unknown(why.to_owned()))),
             Written::Other(told) => told(Err(StoreError::Unavailable(why.to_owned()))),
-            Written::Dropped => {}
+            Written::Refused => {}
         }
     }
 }
