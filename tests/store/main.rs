@@ -18,3 +18,4 @@ mod payments;
 mod play;
 mod redis;
 mod seal;
+mod stop_records;

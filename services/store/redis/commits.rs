@@ -42,8 +42,9 @@ impl RedisStore {
         let request =
             commit.request.as_ref().map(|record| self.codec.write_request(&commit.key.operator, record));
         let settlements = commit.settlements.iter().map(|s| Ok((s.id, self.codec.write_settlement(s)?)));
+        let accounts = increments(&commit.key.operator, &commit.accounts)?;
         let arguments = Arguments {
-            keys: keys(&place, commit),
+            keys: keys(&place, commit, !accounts.is_empty()),
             expected: commit.expected,
             token: commit.token,
             state: &state,
@@ -57,9 +58,9 @@ impl RedisStore {
             channel: if self.waits() { String::new() } else { place.channel() },
             keeps_state: commit.token.version.is_multiple_of(self.state_every()),
             request: request.transpose()?,
-            request_kept: self.config.requests_kept.clamp(Millis(1), LONGEST_KEPT).0,
+            request_kept: self.requests_kept(),
             settlements: settlements.collect::<Result<_, CodecError>>()?,
-            accounts: increments(&commit.key.operator, &commit.accounts)?,
+            accounts,
         };
         self.listener.own(commit.token);
         let outcome = self.send(commit, place.shard, arguments.command()).await;
@@ -87,7 +88,7 @@ impl RedisStore {
         let mut answer = self.call_script(commit, shard, std::slice::from_ref(&command)).await?;
         // What it rests on was written by somebody of whom it is not known whether replicas confirmed it to him.
         if self.waits() && matches!(answer.verdict, Verdict::Before(_) | Verdict::DoneBefore) {
-            answer = self.call_script(commit, shard, &[command, fence(shard)]).await?;
+            answer = self.call_script(commit, shard, &[command, fence(Home::Shard(shard))]).await?;
         }
         self.outcome(commit, answer)
     }
@@ -151,6 +152,11 @@ impl RedisStore {
         Ok(Stored { token, table: table.into() })
     }
 
+    /// How long request records are kept, ms.
+    pub(super) fn requests_kept(&self) -> u64 {
+        self.config.requests_kept.clamp(Millis(1), LONGEST_KEPT).0
+    }
+
     /// The state is kept in history so often that the last of those that are kept is never far.
     pub(super) fn state_every(&self) -> u64 {
         (self.config.history as u64 / 4).clamp(1, 64)
@@ -170,8 +176,8 @@ fn is_ahead(commit: &Commit, answer: &Answer) -> bool {
     matches!(answer.verdict, Verdict::TooEarly) && due
 }
 
-/// In the order in which the script takes them; what the commit does not touch is not named.
-fn keys(place: &Place<'_>, commit: &Commit) -> Vec<String> {
+/// In the order in which the script takes them; what the commit does not touch is not named. `counts`: it adds to accounts.
+fn keys(place: &Place<'_>, commit: &Commit, counts: bool) -> Vec<String> {
     let operator = &place.key.operator;
     let mut keys = vec![place.state(), place.events(), place.shard.calendar()];
     let opening = commit.expected.is_none();
@@ -179,7 +185,7 @@ fn keys(place: &Place<'_>, commit: &Commit) -> Vec<String> {
         keys.push(place.shard.outbox(operator));
         keys.push(place.shard.outbox_index(operator));
     }
-    if opening || !commit.accounts.is_empty() {
+    if opening || counts {
         keys.push(place.shard.accounts(operator));
         keys.push(place.shard.account_names(operator));
     }

@@ -63,6 +63,11 @@ pub(super) fn first_fault(values: &[Value]) -> Option<Fault> {
     })
 }
 
+/// Whether a key is not here any more, or not at all, while its slot moves.
+pub(super) fn is_asked_elsewhere(value: &Value) -> bool {
+    matches!(value, Value::ServerError(error) if error.code() == "ASK")
+}
+
 /// What a server's error means. One that a script raised has the script in its text, and may come after its first
 /// write; those of which Redis promises that they come before any are listed first.
 pub(super) fn of_server(error: &ServerError) -> Fault {

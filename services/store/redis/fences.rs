@@ -16,10 +16,10 @@ use super::keys::Shard;
 use super::read_time;
 use super::route::{Home, Kind};
 
-/// The write.
-pub(super) fn fence(shard: Shard) -> Cmd {
+/// The write. Its key stays: one that does not exist is looked for elsewhere while its slot moves, away from what is read.
+pub(super) fn fence(home: Home) -> Cmd {
     let mut fence = cmd("SET");
-    fence.arg(shard.fence()).arg("").arg("PX").arg(1000);
+    fence.arg(home.fence()).arg("");
     fence
 }
 
@@ -29,13 +29,19 @@ impl RedisStore {
         matches!(self.config.durability, Durability::Replicated(_))
     }
 
-    /// As [`RedisStore::ask`]; what the answers tell is as durable as was promised.
-    pub(super) async fn ask_durably(&self, shard: Shard, command: Cmd) -> Result<Option<Value>, StoreError> {
-        if !self.waits() {
-            return Ok(self.ask(shard, &[command]).await?.into_iter().next());
+    /// The answers to what only reads; what they tell is as durable as was promised.
+    pub(super) async fn ask_durably(
+        &self,
+        home: Home,
+        mut commands: Vec<Cmd>,
+    ) -> Result<Vec<Value>, StoreError> {
+        let mut kind = Kind::Read;
+        if self.waits() {
+            commands.push(fence(home));
+            kind = Kind::Commit;
         }
-        let reply = self.router.call(Home::Shard(shard), &[command, fence(shard)], Kind::Commit).await;
-        Ok(reply.map_err(Fault::unavailable)?.values.into_iter().next())
+        let reply = self.router.call(home, &commands, kind).await;
+        Ok(reply.map_err(Fault::unavailable)?.values)
     }
 
     /// A moment, µs since the epoch by the clock of the server that is behind all others, before which everything that
@@ -57,7 +63,7 @@ impl RedisStore {
     }
 
     async fn fenced_time(&self, shard: Shard) -> Result<u64, StoreError> {
-        let answer = self.ask_durably(shard, cmd("TIME")).await?;
-        answer.as_ref().and_then(read_time).ok_or_else(|| strange("the time"))
+        let answers = self.ask_durably(Home::Shard(shard), vec![cmd("TIME")]).await?;
+        answers.first().and_then(read_time).ok_or_else(|| strange("the time"))
     }
 }

@@ -19,7 +19,7 @@ pub(super) fn cursors(operator: &OperatorId) -> String {
     format!("{{fulcrum}}:cursors:{operator}")
 }
 
-/// Written so that replicas have what was written before it on the installation's server.
+/// As [`Shard::fence`], on the installation's server.
 pub(super) const INSTALLATION_FENCE: &str = "{fulcrum}:fence";
 
 /// The keys of a shelf of stops.

@@ -133,13 +133,15 @@ impl RedisStore {
 
     async fn sign_format(&self) -> Result<(), StoreError> {
         let now = self.time().await?;
-        let mut format = cmd("SET");
-        format.arg(formats::signature(self.living.me)).arg(self.codec.newest_format()).arg("PX").arg(SIGNED);
         let mut forget = cmd("ZREMRANGEBYSCORE");
         forget.arg(PROCESSES).arg("-inf").arg((now - Millis(SIGNED)).0);
-        let commands = [self.signature(now), format, forget, formats::get()];
-        let reply = self.router.call(Home::Installation, &commands, Kind::Read).await;
-        let installed = reply.map_err(Fault::unavailable)?.values.pop();
+        let mut format = cmd("SET");
+        format.arg(formats::signature(self.living.me)).arg(self.codec.newest_format()).arg("PX").arg(SIGNED);
+        // A key each: together they would wait while their slot moves and one of them is not there.
+        let calls = [vec![self.signature(now), forget], vec![format], vec![formats::get()]];
+        let calls = calls.each_ref().map(|call| self.router.call(Home::Installation, call, Kind::Read));
+        let replies = futures_util::future::try_join_all(calls).await.map_err(Fault::unavailable)?;
+        let installed = replies.into_iter().last().and_then(|mut reply| reply.values.pop());
         self.follow(formats::read(installed.as_ref())?);
         Ok(())
     }

@@ -13,7 +13,7 @@ use super::formats;
 use super::keys::{INSTALLATION, Shard};
 use super::node::Node;
 use super::route::{Home, Kind, Map};
-use super::script::{self, Answer, Arguments, Verdict};
+use super::script::{self, Answer, Arguments, StopArguments, Verdict};
 use super::startup::{StartError, asked};
 use super::topology::text;
 
@@ -21,8 +21,8 @@ use super::topology::text;
 const PROBE: &str = "~probe";
 
 impl RedisStore {
-    /// Runs the real script, with everything that a commit can have, on a table that is no table, and listens to its
-    /// channel: an ACL that lacks a right would else show after the first write of the first commit.
+    /// Runs the real scripts, with everything that a commit and a change of stops can have, on keys of nobody, and listens to
+    /// a channel: an ACL that lacks a right would else show after the first write of the first commit.
     pub(super) async fn probe(&self, map: &Arc<Map>, node: &Arc<Node>) -> Result<(), StartError> {
         let shard = Shard::all(self.shards()).find(|shard| {
             map.owner(Home::Shard(*shard)).is_some_and(|owner| owner.endpoint == node.endpoint)
@@ -65,11 +65,31 @@ impl RedisStore {
             Ok(Answer { verdict: Verdict::Done, .. }) => {}
             other => return Err(StartError::Strange { server, why: format!("the probe gives {other:?}") }),
         }
+        self.probe_stops(node, &key).await.map_err(refused)?;
         asked(node, &[script::beat(&key("hb"), 1000, 1000)]).await.map_err(refused)?;
         let mut clean = cmd("UNLINK");
         clean.arg(key("hb"));
         asked(node, &[clean]).await.map_err(refused)?;
         self.probe_channel(node, &key("c")).await.map_err(refused)
+    }
+
+    async fn probe_stops(&self, node: &Arc<Node>, key: &impl Fn(&str) -> String) -> Result<(), Fault> {
+        let keys: Vec<String> = ["v", "s", "a", "rq"].map(key).to_vec();
+        let arguments = StopArguments {
+            keys: keys.clone(),
+            expected: None,
+            token: Token { version: 1, nonce: 1 },
+            audit: Some(b"probe".to_vec()),
+            request: Some(b"probe".to_vec()),
+            request_kept: 1000,
+            put: vec![("probe".to_owned(), b"probe".to_vec())],
+            remove: vec!["probe".to_owned()],
+        };
+        let changed = asked(node, &[arguments.command()]).await;
+        let mut clean = cmd("UNLINK");
+        clean.arg(&keys);
+        asked(node, &[clean]).await?;
+        changed.map(|_| ())
     }
 
     async fn probe_channel(&self, node: &Arc<Node>, channel: &str) -> Result<(), Fault> {

@@ -47,7 +47,8 @@ impl RedisStore {
 
     pub(super) async fn read_durable_table(&self, key: &TableKey) -> Result<Option<Stored>, StoreError> {
         let place = Place::of(key, self.shards());
-        let state = self.ask_durably(place.shard, get(&place.state())).await?.and_then(bytes);
+        let values = self.ask_durably(Home::Shard(place.shard), vec![get(&place.state())]).await?;
+        let state = values.into_iter().next().and_then(bytes);
         state.map(|state| self.read_state(key, &state)).transpose()
     }
 
@@ -62,7 +63,8 @@ impl RedisStore {
         let mut record = values.into_iter().next().and_then(bytes);
         // Mostly there is none, and nothing to wait for.
         if record.is_some() && self.waits() {
-            record = self.ask_durably(place.shard, command).await?.and_then(bytes);
+            let values = self.ask_durably(Home::Shard(place.shard), vec![command]).await?;
+            record = values.into_iter().next().and_then(bytes);
         }
         Ok(record.map(|record| self.codec.read_request(&key.operator, id, &record)).transpose()?)
     }

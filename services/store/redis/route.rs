@@ -14,8 +14,8 @@ use tokio::task::JoinSet;
 use tokio::time::{Instant, sleep};
 
 use super::config::{Durability, Endpoint, RedisConfig, Topology};
-use super::fault::{Fault, Remedy, first_fault};
-use super::keys::{SLOTS, Shard, slot};
+use super::fault::{Fault, Remedy, first_fault, is_asked_elsewhere};
+use super::keys::{INSTALLATION_FENCE, SLOTS, Shard, slot};
 use super::link::Link;
 use super::node::Node;
 use super::script;
@@ -35,6 +35,16 @@ pub(super) enum Home {
     Shard(Shard),
     /// To the server that keeps what belongs to the whole installation.
     Installation,
+}
+
+impl Home {
+    /// Written so that replicas have what was written before it on the server.
+    pub(super) fn fence(self) -> String {
+        match self {
+            Home::Shard(shard) => shard.fence(),
+            Home::Installation => INSTALLATION_FENCE.to_owned(),
+        }
+    }
 }
 
 /// What a call is, and so what may be done when its answer is lost.
@@ -238,6 +248,10 @@ impl Router {
             _ => node.send(commands).await?,
         };
         match first_fault(&values) {
+            // Another server has nothing of what is still here, and would say that there is none.
+            Some(Fault::Again(Remedy::Ask(_), why)) if !values.iter().all(is_asked_elsewhere) => {
+                Err(Fault::Again(Remedy::Wait, why))
+            }
             Some(fault) => Err(fault),
             None => Ok(values),
         }

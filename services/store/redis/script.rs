@@ -3,6 +3,7 @@
 use std::sync::LazyLock;
 
 use ::redis::{Cmd, Script, Value, cmd};
+use tables::stops::AUDIT_KEPT;
 use tables::{StoreError, Token};
 use uuid::Uuid;
 
@@ -89,6 +90,41 @@ impl Arguments<'_> {
     }
 }
 
+/// What the script of stops is told; see there.
+pub(super) struct StopArguments {
+    pub(super) keys: Vec<String>,
+    pub(super) expected: Option<Token>,
+    pub(super) token: Token,
+    pub(super) audit: Option<Vec<u8>>,
+    pub(super) request: Option<Vec<u8>>,
+    pub(super) request_kept: u64,
+    /// Names and records.
+    pub(super) put: Vec<(String, Vec<u8>)>,
+    pub(super) remove: Vec<String>,
+}
+
+impl StopArguments {
+    /// The call of the script, by its hash.
+    pub(super) fn command(&self) -> Cmd {
+        let mut command = cmd("EVALSHA");
+        command.arg(&*STOPS_HASH).arg(self.keys.len()).arg(&self.keys);
+        command
+            .arg(self.expected.map(|token| token_bytes(token).to_vec()).unwrap_or_default())
+            .arg(&token_bytes(self.token)[..])
+            .arg(self.audit.as_deref().unwrap_or_default())
+            .arg(entry_id(self.token.version))
+            .arg(AUDIT_KEPT)
+            .arg(self.request.as_deref().unwrap_or_default())
+            .arg(self.request_kept)
+            .arg(self.put.len());
+        for (name, record) in &self.put {
+            command.arg(name).arg(&record[..]);
+        }
+        command.arg(&self.remove);
+        command
+    }
+}
+
 /// What the commit script answered. Times in µs since the epoch.
 #[derive(Debug)]
 pub(super) struct Answer {
@@ -130,11 +166,6 @@ impl Answer {
         };
         Ok(Answer { now: u64::try_from(now).map_err(|_| wrong())?, verdict })
     }
-}
-
-/// The name of the script of stops; its arguments are told there.
-pub(super) fn stops_hash() -> &'static str {
-    &STOPS_HASH
 }
 
 /// The call of the script of signs of life. Lengths of time in ms.

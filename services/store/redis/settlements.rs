@@ -20,6 +20,7 @@ use super::RedisStore;
 use super::fault::{Fault, strange};
 use super::keys::Shard;
 use super::reads::{range, stream_entry};
+use super::route::Home;
 use super::script::bytes;
 
 /// Bits of a position that are the shard.
@@ -56,7 +57,8 @@ impl RedisStore {
             return Ok(None);
         };
         let place = String::from_utf8(place).map_err(|_| strange("a settlement's place"))? + "-1";
-        let answer = self.ask_durably(shard, range(&shard.outbox(operator), &place, &place, 1)).await?;
+        let command = range(&shard.outbox(operator), &place, &place, 1);
+        let answer = self.ask_durably(Home::Shard(shard), vec![command]).await?.into_iter().next();
         let read = self.read_records(operator, shard, answer)?;
         Ok(read.into_iter().next().map(|(_, settlement)| settlement))
     }

@@ -7,16 +7,24 @@
 --       8 how many stops are put, then name and record of each, then the names of those that go
 -- gives {code[, record]}: 0 done, also if it was done before · 1 another change came first ·
 --       2 the request was done before, its record
+--
+-- What was done before is written again: only what this connection wrote is waited for at replicas.
 local K, A, call = KEYS, ARGV, redis.call
 if A[6] ~= '' then
   local done = call('GET', K[4])
-  if done then return {2, done} end
+  if done then
+    call('SET', K[4], done, 'KEEPTTL')
+    return {2, done}
+  end
 end
 local current = call('GET', K[1]) or ''
-if current == A[2] then return {0} end
+if current == A[2] then
+  call('SET', K[1], current)
+  return {0}
+end
 if current ~= A[1] then return {1} end
 
--- The only write that can fail comes first, because nothing is rolled back.
+-- What can fail comes first, because nothing is rolled back: an entry that has a later one before it.
 if A[3] ~= '' then call('XADD', K[3], 'MAXLEN', A[5], A[4], 'r', A[3]) end
 call('SET', K[1], A[2])
 local put = tonumber(A[8])

@@ -3,30 +3,21 @@
 
 use std::time::Duration;
 
-use ::redis::{Cmd, Value, cmd};
+use ::redis::{Value, cmd};
 use async_trait::async_trait;
-use tables::stops::{AUDIT_KEPT, AuditEntry, Author, Changed, Shelf, StopChange, StopEntry, Stopped, Stops};
+use tables::stops::{AuditEntry, Author, Changed, Shelf, StopChange, StopEntry, StopName, Stopped, Stops};
 use tables::{RequestId, RequestRecord, StoreError, Token};
 
 use super::RedisStore;
 use super::commits::STALE;
 use super::fault::{Fault, strange};
-use super::keys::{INSTALLATION_FENCE, StopKeys, stop_request};
+use super::keys::{StopKeys, stop_request};
 use super::reads::{get, stream_entry};
 use super::route::{Home, Kind};
-use super::script::{bytes, entry_id, stops_hash, token, token_bytes};
+use super::script::{StopArguments, bytes, token};
+use crate::store::CodecError;
 
 impl RedisStore {
-    /// The answers of the server that has the installation; what they tell is as durable as was promised.
-    async fn ask_installation(&self, mut commands: Vec<Cmd>) -> Result<Vec<Value>, StoreError> {
-        let kind = if self.waits() { Kind::Commit } else { Kind::Read };
-        if self.waits() {
-            commands.push(installation_fence());
-        }
-        let reply = self.router.call(Home::Installation, &commands, kind).await;
-        Ok(reply.map_err(Fault::unavailable)?.values)
-    }
-
     fn read_stopped(&self, values: Vec<Value>) -> Result<Stopped, StoreError> {
         let mut values = values.into_iter();
         let token = values.next().and_then(bytes).map(read_token).transpose()?;
@@ -46,36 +37,27 @@ impl RedisStore {
         Ok(Stopped { token, entries })
     }
 
-    fn stop_change(&self, change: &StopChange) -> Result<Cmd, StoreError> {
-        let keys = StopKeys::of(&change.shelf);
+    fn stop_change(&self, change: &StopChange) -> Result<StopArguments, StoreError> {
+        let StopKeys { token, stops, audit } = StopKeys::of(&change.shelf);
+        let mut keys = vec![token, stops, audit];
         let audit = change.audit.as_ref().map(|entry| self.codec.write_stop_audit(entry)).transpose()?;
-        let request = change.request.as_ref().map(|(author, record)| {
-            let written = self.codec.write_request(author.name(), record)?;
-            Ok::<_, StoreError>((stop_request(author, &record.id), written))
-        });
-        let request = request.transpose()?;
-        let mut command = cmd("EVALSHA");
-        command.arg(stops_hash()).arg(3 + usize::from(request.is_some()));
-        command.arg(keys.token).arg(keys.stops).arg(keys.audit);
-        if let Some((key, _)) = &request {
-            command.arg(key);
+        let mut request = None;
+        if let Some((author, record)) = &change.request {
+            keys.push(stop_request(author, &record.id));
+            request = Some(self.codec.write_request(author.name(), record)?);
         }
-        command
-            .arg(change.expected.map(|token| token_bytes(token).to_vec()).unwrap_or_default())
-            .arg(&token_bytes(change.token)[..])
-            .arg(audit.unwrap_or_default())
-            .arg(entry_id(change.token.version))
-            .arg(AUDIT_KEPT)
-            .arg(request.map(|(_, written)| written).unwrap_or_default())
-            .arg(self.config.requests_kept.0)
-            .arg(change.put.len());
-        for entry in &change.put {
-            command.arg(entry.name().to_string()).arg(self.codec.write_stop(entry)?);
-        }
-        for name in &change.remove {
-            command.arg(name.to_string());
-        }
-        Ok(command)
+        let put =
+            change.put.iter().map(|entry| Ok((entry.name().to_string(), self.codec.write_stop(entry)?)));
+        Ok(StopArguments {
+            keys,
+            expected: change.expected,
+            token: change.token,
+            audit,
+            request,
+            request_kept: self.requests_kept(),
+            put: put.collect::<Result<_, CodecError>>()?,
+            remove: change.remove.iter().map(StopName::to_string).collect(),
+        })
     }
 }
 
@@ -84,7 +66,8 @@ impl Stops for RedisStore {
     async fn shelf(&self, shelf: &Shelf, known: Option<Token>) -> Result<Option<Stopped>, StoreError> {
         let keys = StopKeys::of(shelf);
         if known.is_some() {
-            let found = self.ask_installation(vec![get(&keys.token)]).await?.into_iter().next();
+            let found =
+                self.ask_durably(Home::Installation, vec![get(&keys.token)]).await?.into_iter().next();
             let found = found.and_then(bytes).map(read_token).transpose()?;
             if found == known {
                 return Ok(None);
@@ -93,17 +76,13 @@ impl Stops for RedisStore {
         // The token first: of a change between the two the stops are seen, and that it came is seen the next time.
         let mut stops = cmd("HGETALL");
         stops.arg(&keys.stops);
-        let values = self.ask_installation(vec![get(&keys.token), stops]).await?;
+        let values = self.ask_durably(Home::Installation, vec![get(&keys.token), stops]).await?;
         self.read_stopped(values).map(Some)
     }
 
     async fn change(&self, change: &StopChange) -> Result<Changed, StoreError> {
-        let mut commands = vec![self.stop_change(change)?];
-        if self.waits() {
-            // Also what another one has changed a moment ago has to be confirmed before it is answered.
-            commands.push(installation_fence());
-        }
-        let reply = self.router.call(Home::Installation, &commands, Kind::Commit).await;
+        let command = self.stop_change(change)?.command();
+        let reply = self.router.call(Home::Installation, &[command], Kind::Commit).await;
         let reply = reply.map_err(Fault::of_commit)?.values.into_iter().next();
         let wrong = || StoreError::Unknown(strange("the answer to a change of stops").to_string());
         let mut parts = reply.and_then(|reply| reply.into_sequence().ok()).ok_or_else(wrong)?.into_iter();
@@ -118,7 +97,11 @@ impl Stops for RedisStore {
     }
 
     async fn asked(&self, author: &Author, id: &RequestId) -> Result<Option<RequestRecord>, StoreError> {
-        let found = self.ask_installation(vec![get(&stop_request(author, id))]).await?.into_iter().next();
+        let found = self
+            .ask_durably(Home::Installation, vec![get(&stop_request(author, id))])
+            .await?
+            .into_iter()
+            .next();
         let record = found.and_then(bytes);
         Ok(record.map(|record| self.codec.read_request(author.name(), id, &record)).transpose()?)
     }
@@ -136,7 +119,7 @@ impl Stops for RedisStore {
         let mut command = cmd("XREVRANGE");
         command.arg(StopKeys::of(shelf).audit).arg(from).arg("-");
         command.arg("COUNT").arg(i64::try_from(limit).unwrap_or(i64::MAX));
-        let answer = self.ask_installation(vec![command]).await?.into_iter().next();
+        let answer = self.ask_durably(Home::Installation, vec![command]).await?.into_iter().next();
         let wrong = || strange("an audit of stops");
         let entries = answer.and_then(|answer| answer.into_sequence().ok()).ok_or_else(wrong)?;
         let read = |entry| {
@@ -150,12 +133,6 @@ impl Stops for RedisStore {
     fn in_flight(&self) -> Duration {
         Duration::from_millis(STALE.0)
     }
-}
-
-fn installation_fence() -> Cmd {
-    let mut fence = cmd("SET");
-    fence.arg(INSTALLATION_FENCE).arg("").arg("PX").arg(1000);
-    fence
 }
 
 fn read_token(bytes: Vec<u8>) -> Result<Token, StoreError> {

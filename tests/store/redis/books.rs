@@ -6,13 +6,15 @@ use std::time::{Duration, Instant};
 
 use fulcrum::store::redis::{Durability, RedisConfig, RedisStore, Topology};
 use rules::PlayerId;
+use tables::stops::{Author, Changed, StopChange, Stops};
 use tables::{AccountStep, Backlog, Books, SettlementFilter, SettlementPosition, Store, StoreError, Tally};
 
 use super::proxy::Proxy;
 use super::servers::{Installation, Server, until};
-use super::{bring_through, keeping, open, played};
+use super::{bring_through, is_done, keeping, open, played};
 use crate::chain::Chain;
-use crate::fixtures::key;
+use crate::fixtures::{key, request, token};
+use crate::stop_records::a_stop;
 
 const READER: &str = "ledger";
 
@@ -50,6 +52,55 @@ async fn an_acknowledgement_waits_for_replicas() {
     replica.signal("-CONT");
     let told = sure.acknowledge(&operator, READER, place).await.unwrap().unwrap();
     assert_eq!(told.position, Some(place));
+}
+
+/// A step that adds nothing names no keys, and the script looks for none.
+#[tokio::test]
+async fn a_step_of_nothing_is_no_step() {
+    let installation = Installation::single();
+    let store = open(installation.config()).await;
+    let mut chain = played(&store, key(1), 1, 3).await;
+    let mut commit = chain.next();
+    commit.accounts = vec![AccountStep { tally: Tally::default(), ..a_hand().remove(0) }];
+    commit.request = Some(request());
+    let outcome = store.commit(commit).await;
+    assert!(is_done(&outcome), "{outcome:?}");
+    assert_eq!(store.request(&key(1), &request().id).await.unwrap(), Some(request()));
+    assert_eq!(store.accounts(&key(1).operator, None, 10).await.unwrap(), []);
+}
+
+/// Neither is a stop that was made before told to be there until they have it.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_stop_waits_for_replicas() {
+    let primary = Server::start();
+    let port = primary.port.to_string();
+    let replica = Server::with(&["--replicaof", "127.0.0.1", &port, "--repl-diskless-sync-delay", "0"]);
+    until("the replica follows", || primary.ask::<String>(&["INFO", "replication"]).contains("state=online"));
+    let config = |durability| keeping(RedisConfig { durability, ..at(&primary) });
+    let hasty = open(config(Durability::Memory)).await;
+    let sure = open(config(Durability::Replicated(1))).await;
+    let plain = a_stop();
+    let asked = StopChange {
+        expected: Some(plain.token),
+        token: token(2),
+        request: Some((Author::Operator(key(1).operator), request())),
+        ..a_stop()
+    };
+    let repeated = StopChange { token: token(9), ..asked.clone() };
+    replica.signal("-STOP");
+    assert_eq!(hasty.change(&plain).await.unwrap(), Changed::Done);
+    let told = sure.change(&plain).await;
+    assert!(matches!(told, Err(StoreError::Unknown(_))), "itself again: {told:?}");
+    assert_eq!(hasty.change(&asked).await.unwrap(), Changed::Done);
+    let told = sure.change(&repeated).await;
+    assert!(matches!(told, Err(StoreError::Unknown(_))), "its request again: {told:?}");
+    let told = sure.shelf(&plain.shelf, None).await;
+    assert!(told.is_err(), "what is read: {told:?}");
+    replica.signal("-CONT");
+    assert_eq!(sure.change(&repeated).await.unwrap(), Changed::Before(request()));
+    let left: u64 = primary.ask(&["PTTL", &primary.ask::<Vec<String>>(&["KEYS", "*:stops:rq:*"])[0]]);
+    assert!(left > 3_600_000, "the request record is forgotten in {left} ms");
+    assert_eq!(sure.shelf(&plain.shelf, None).await.unwrap().unwrap().token, Some(asked.token));
 }
 
 fn at(server: &Server) -> RedisConfig {

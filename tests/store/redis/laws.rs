@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use fulcrum::store::redis::{Durability, RedisConfig, Topology};
 use rules::Millis;
+use tables::stops::{Author, Changed};
 use tables::store::REQUEST_RETENTION;
 use tables::{Store, laws};
 
@@ -12,6 +13,7 @@ use super::servers::Installation;
 use super::{is_done, open};
 use crate::chain::Chain;
 use crate::fixtures::{key, request};
+use crate::stop_records::a_stop;
 
 async fn keeps_the_laws(installation: &Installation, config: RedisConfig) {
     laws::all(|setting| {
@@ -46,8 +48,9 @@ async fn a_cluster_keeps_the_laws() {
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_script_without_its_token_check_breaks_the_laws() {
     const SCRIPT: &str = include_str!("../../../services/store/redis/commit.lua");
-    const CHECK: &str = "if current ~= A[1] then";
-    const NO_CHECK: &str = "if current == nil  then";
+    // Not what the script of stops has too.
+    const CHECK: &str = "if current ~= A[1] then\n";
+    const NO_CHECK: &str = "if current == nil  then\n";
     let hash = |script: &str| redis::Script::new(script).get_hash().as_bytes().to_vec();
     let wrong = SCRIPT.replacen(CHECK, NO_CHECK, 1);
     assert_ne!(wrong, SCRIPT, "the check is where it was");
@@ -100,5 +103,23 @@ async fn are_kept_so_long(installation: &Installation, store: &dyn Store, Millis
     for key in kept.iter().filter(|key| !key.contains(":rq:")) {
         let left: i64 = installation.servers[0].ask(&["PTTL", key]);
         assert_eq!(left, -1, "{key} would go by itself");
+    }
+}
+
+/// Redis refuses times of life that are too short or too long: that must not come after the first write.
+#[tokio::test]
+async fn requests_are_kept_for_any_time_without_harm() {
+    let installation = Installation::single();
+    for kept in [Millis::ZERO, Millis(u64::MAX)] {
+        installation.empty();
+        let store = open(RedisConfig { requests_kept: kept, ..installation.config() }).await;
+        let mut commit = Chain::new(key(1), 1).next();
+        commit.request = Some(request());
+        assert!(is_done(&store.commit(commit).await));
+        let mut stop = a_stop();
+        stop.request = Some((Author::Operator(key(1).operator), request()));
+        assert_eq!(store.stops().change(&stop).await.unwrap(), Changed::Done);
+        let shelf = store.stops().shelf(&stop.shelf, None).await.unwrap().unwrap();
+        assert_eq!((shelf.token, shelf.entries), (Some(stop.token), stop.put));
     }
 }

@@ -208,19 +208,30 @@ fn join_up(servers: &[Server]) {
     }
 }
 
-/// Moves a slot with its keys, slowly enough for calls to meet it half-way.
-pub fn migrate(servers: &[Server], slot: u16, from: usize, to: usize) {
+/// Begins to move a slot: what is not at the source any more is looked for at the target.
+pub fn begin_to_migrate(servers: &[Server], slot: u16, from: usize, to: usize) {
     let id = |server: &Server| server.ask::<String>(&["CLUSTER", "MYID"]);
     let (slot, source, target) = (slot.to_string(), id(&servers[from]), id(&servers[to]));
     let _: Value = servers[to].ask(&["CLUSTER", "SETSLOT", &slot, "IMPORTING", &source]);
     let _: Value = servers[from].ask(&["CLUSTER", "SETSLOT", &slot, "MIGRATING", &target]);
+}
+
+/// Moves a key of such a slot.
+pub fn migrate_key(servers: &[Server], key: &str, from: usize, to: usize) {
     let port = servers[to].port.to_string();
+    let _: Value = servers[from].ask(&["MIGRATE", "127.0.0.1", &port, key, "0", "5000"]);
+}
+
+/// Moves a slot with its keys, slowly enough for calls to meet it half-way.
+pub fn migrate(servers: &[Server], slot: u16, from: usize, to: usize) {
+    begin_to_migrate(servers, slot, from, to);
+    let (slot, target) = (slot.to_string(), servers[to].ask::<String>(&["CLUSTER", "MYID"]));
     loop {
         let keys: Vec<String> = servers[from].ask(&["CLUSTER", "GETKEYSINSLOT", &slot, "1"]);
         let Some(key) = keys.first() else {
             break;
         };
-        let _: Value = servers[from].ask(&["MIGRATE", "127.0.0.1", &port, key, "0", "5000"]);
+        migrate_key(servers, key, from, to);
         std::thread::sleep(Duration::from_millis(5));
     }
     for server in [to, from] {

@@ -4,15 +4,17 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
-use redis::Value;
+use fulcrum::store::redis::{Durability, RedisStore};
+use tables::stops::{Changed, StopChange};
 use tables::{Outcome, Store, StoreError};
 
 use super::books::{a_hand, hands};
 use super::failover::Load;
-use super::servers::{Installation, migrate, slots_in_use};
-use super::{is_done, keeping, open};
+use super::servers::{Installation, begin_to_migrate, migrate, migrate_key, slots_in_use};
+use super::{is_done, keeping, open, played};
 use crate::chain::Chain;
 use crate::fixtures::{key, request};
+use crate::stop_records::a_stop;
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 3)]
 async fn slots_move_and_play_goes_on() {
@@ -48,10 +50,7 @@ async fn a_slot_that_stays_half_way_holds_up_requests_and_not_play() {
     let from = server.expect("the table is somewhere");
     let slot = *slots_in_use(&installation.servers[from]).first().unwrap();
     let to = (from + 1) % 3;
-    let id = |server: usize| installation.servers[server].ask::<String>(&["CLUSTER", "MYID"]);
-    let (text, source, target) = (slot.to_string(), id(from), id(to));
-    let _: Value = installation.servers[to].ask(&["CLUSTER", "SETSLOT", &text, "IMPORTING", &source]);
-    let _: Value = installation.servers[from].ask(&["CLUSTER", "SETSLOT", &text, "MIGRATING", &target]);
+    begin_to_migrate(&installation.servers, slot, from, to);
     for _ in 0..50 {
         let mut commit = chain.next();
         commit.accounts = a_hand();
@@ -80,4 +79,51 @@ async fn a_slot_that_stays_half_way_holds_up_requests_and_not_play() {
     assert!(matches!(outcome.unwrap().unwrap(), Outcome::Committed { .. }));
     super::check_chain(&store, &chain).await;
     assert_eq!(hands(&*store).await, 50, "what was counted moved with its slot");
+}
+
+/// What is read with a fence behind it is there, or is not available: never is it told that it does not exist.
+async fn check_nothing_is_hidden(store: &RedisStore, chain: &Chain, stop: &StopChange, waits: bool) {
+    let state = store.load_durable(&chain.key).await;
+    let shelf = store.stops().shelf(&stop.shelf, None).await;
+    if waits {
+        assert!(matches!(state, Err(StoreError::Unavailable(_))), "{state:?}");
+        assert!(matches!(shelf, Err(StoreError::Unavailable(_))), "{shelf:?}");
+        return;
+    }
+    let table = state.unwrap().expect("the table is there");
+    assert_eq!(Some(table.token), chain.stored.as_ref().map(|stored| stored.token));
+    let shelf = shelf.unwrap().expect("nothing of it is known");
+    assert_eq!((shelf.token, &shelf.entries), (Some(stop.token), &stop.put));
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 3)]
+async fn a_slot_that_is_half_way_hides_nothing() {
+    let installation = Installation::cluster_with_replicas();
+    let servers = &installation.servers;
+    let store = open(keeping(installation.with_durability(Durability::Replicated(1)))).await;
+    let (chain, stop) = (played(&store, key(1), 1, 5).await, a_stop());
+    assert_eq!(store.stops().change(&stop).await.unwrap(), Changed::Done);
+    check_nothing_is_hidden(&store, &chain, &stop, false).await;
+    let mut moves = Vec::new();
+    for kept in [format!("*:t:{}:s", chain.key), "{fulcrum}:stops:s:*".to_owned()] {
+        let keys = |from: usize| servers[from].ask::<Vec<String>>(&["KEYS", &kept]);
+        let from = (0..3).find(|from| !keys(*from).is_empty()).expect("a primary has it");
+        let slot: u16 = servers[from].ask(&["CLUSTER", "KEYSLOT", &keys(from)[0]]);
+        let fence = keys(from)[0].split(':').next().map(|tag| format!("{tag}:fence")).unwrap();
+        moves.push((slot, fence, from, (from + 1) % 3));
+    }
+    for (slot, _, from, to) in &moves {
+        begin_to_migrate(servers, *slot, *from, *to);
+    }
+    // Longer than a fence that goes by itself would stand.
+    tokio::time::sleep(Duration::from_millis(1200)).await;
+    check_nothing_is_hidden(&store, &chain, &stop, false).await;
+    for (_, fence, from, to) in &moves {
+        migrate_key(servers, fence, *from, *to);
+    }
+    check_nothing_is_hidden(&store, &chain, &stop, true).await;
+    for (slot, _, from, to) in &moves {
+        tokio::task::block_in_place(|| migrate(servers, *slot, *from, *to));
+    }
+    check_nothing_is_hidden(&store, &chain, &stop, false).await;
 }

@@ -189,6 +189,7 @@ async fn a_user_with_all_rights_but_one() {
         ("channels", ENOUGH.replace("&* ", "")),
         ("scripts", ENOUGH.replace("+@scripting ", "")),
         ("keys", ENOUGH.replace("~* ", "~other:* ")),
+        ("removals", format!("{ENOUGH} -hdel")),
         ("publish", format!("{ENOUGH} -spublish")),
         ("subscribe", format!("{ENOUGH} -ssubscribe")),
     ] {
