@@ -12,12 +12,14 @@ use flate2::write::GzEncoder;
 use fulcrum::store::codec::FORMAT;
 use fulcrum::store::{EmbeddedSettings, EmbeddedStore};
 use rules::{Millis, PlayerId};
+use tables::stops::Author;
 use tables::{ManualClock, Outage, Settlement, SettlementBody, SettlementFilter, Store};
 
 use crate::chain::Chain;
 use crate::events::events;
 use crate::fixtures::{self, AT, codec, key, keys, token};
 use crate::payments::table_with_payments;
+use crate::stop_records::{a_stop, audit, scopes, stop};
 
 /// Set to write the files of this format that are not there yet. Files that are there are never changed.
 const WRITE: &str = "FULCRUM_WRITE_GOLDEN";
@@ -39,6 +41,12 @@ fn records() -> BTreeMap<String, Vec<u8>> {
     records.insert("request.bin".to_owned(), request);
     let declined = codec.write_request(&key(1).operator, &fixtures::declined_request()).unwrap();
     records.insert("request-declined.bin".to_owned(), declined);
+    for (name, scope) in scopes() {
+        let stop = stop(scope, Author::Operator(key(1).operator));
+        records.insert(format!("stop-{name}.bin"), codec.write_stop(&stop).unwrap());
+    }
+    let entry = codec.write_stop_audit(&audit(&a_stop().put[0])).unwrap();
+    records.insert("audit.bin".to_owned(), entry);
     for (name, event) in events() {
         let entry = codec.write_entry(&key(1), Some(token(73)), token(74), AT, 42, &[event]).unwrap();
         records.insert(format!("event-{name}.bin"), entry);
@@ -62,6 +70,12 @@ fn check(format: u32, name: &str, bytes: &[u8]) {
     } else if let Some(body) = stem.strip_prefix("settlement-") {
         let expected = fixtures::settlements().into_iter().find(|(other, _)| *other == body).expect(name).1;
         assert_eq!(codec.read_settlement(&key(1).operator, bytes).expect(name), expected, "{name}");
+    } else if let Some(scope) = stem.strip_prefix("stop-") {
+        let scope = scopes().into_iter().find(|(other, _)| *other == scope).expect(name).1;
+        let expected = stop(scope, Author::Operator(key(1).operator));
+        assert_eq!(codec.read_stop(bytes).expect(name), expected, "{name}");
+    } else if stem == "audit" {
+        assert_eq!(codec.read_stop_audit(bytes).expect(name), audit(&a_stop().put[0]), "{name}");
     } else if stem == "table" {
         assert!(codec.read_table(&key(1), bytes).expect(name) == fixtures::table(), "{name}");
     } else if stem == "table-lost" {
