@@ -37,4 +37,5 @@ mod serve;
 mod servers;
 mod shedding;
 mod spectator;
+mod stops;
 mod store;

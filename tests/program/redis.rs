@@ -4,6 +4,7 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use fulcrum::pb::v1;
+use tonic::Status;
 use tonic_health::pb::health_check_response::ServingStatus;
 use tonic_health::pb::health_client::HealthClient;
 
@@ -22,7 +23,8 @@ pub fn key_file(folder: &Path) -> PathBuf {
     path
 }
 
-fn start(redis: &servers::Server, keys: &Path) -> Server {
+/// A server on this Redis.
+pub fn start(redis: &servers::Server, keys: &Path) -> Server {
     start_at("127.0.0.1:0", redis, keys)
 }
 
@@ -39,12 +41,12 @@ async fn a_table_is_served_by_any_server_and_outlives_the_one_that_dies() {
     let (first, second) = (start(&redis, &keys), start(&redis, &keys));
     assert!(first.greeting.contains("Redis, one server at 127.0.0.1"), "{}", first.greeting);
     let table_id = open_table(&first.address, duel(BUY_IN)).await;
-    seat(&second.address, &table_id, "mia").await;
+    seat(&second.address, &table_id, "mia").await.unwrap();
     let seen = read(&first.address, &table_id).await;
     assert_eq!(seen.seats.len(), 1, "what is done at one server is seen at the other");
 
     first.process.kill();
-    seat(&second.address, &table_id, "leo").await;
+    seat(&second.address, &table_id, "leo").await.unwrap();
     let third = start(&redis, &keys);
     let seen = read(&third.address, &table_id).await;
     let players: Vec<&str> = seen.seats.iter().map(|seat| seat.player_id.as_str()).collect();
@@ -88,7 +90,8 @@ async fn a_hand_outlives_the_server_that_dies_in_it() {
     assert!(seen.brought >= 2 * BUY_IN);
 }
 
-async fn seat(address: &str, table_id: &str, player: &str) {
+/// Seats a player.
+pub async fn seat(address: &str, table_id: &str, player: &str) -> Result<(), Status> {
     let request = v1::SeatPlayerRequest {
         request_id: uuid::Uuid::new_v4().to_string(),
         table_id: table_id.to_owned(),
@@ -97,7 +100,7 @@ async fn seat(address: &str, table_id: &str, player: &str) {
         transaction_id: format!("t-{player}"),
         ..Default::default()
     };
-    connect(address).seat_player(request).await.unwrap();
+    connect(address).seat_player(request).await.map(|_| ())
 }
 
 #[tokio::test]

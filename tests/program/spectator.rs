@@ -69,6 +69,8 @@ pub struct Seen {
     /// Cards on the board.
     pub on_board: usize,
     pub turn: Option<v1::Turn>,
+    /// Stops that stand: no hand begins.
+    pub stopped: u32,
     /// Bots are being sent home: they may be away.
     pub ending: bool,
 }
@@ -88,8 +90,11 @@ impl Seen {
             Event::HandStarted(started) => {
                 assert_eq!(started.hand_number, self.hand + 1);
                 assert_eq!(self.settled, self.hand, "a hand was never settled");
+                assert_eq!(self.stopped, 0, "a hand of a table that is stopped");
                 (self.hand, self.on_board) = (started.hand_number, 0);
             }
+            Event::TableStopped(_) => self.stopped += 1,
+            Event::TableResumed(_) => self.stopped -= 1,
             Event::StreetDealt(dealt) => self.on_board += dealt.cards.len(),
             Event::PlayerActed(acted) => {
                 let own = acted.by() == v1::ActedBy::Player;
