@@ -1,6 +1,6 @@
 //! Who may see what: tokens, operators, and what is open to everybody.
 
-use fulcrum::grpc::{ServeConfig, ServeError, Tokens, serve};
+use fulcrum::grpc::{ServeConfig, ServeError, serve};
 use fulcrum::pb::v1;
 use tables::{MemoryStore, OsDealer, Tables};
 use tokio::net::TcpListener;
@@ -12,14 +12,11 @@ use tonic_reflection::pb::v1::server_reflection_client::ServerReflectionClient;
 use tonic_reflection::pb::v1::server_reflection_request::MessageRequest;
 use tonic_reflection::pb::v1::server_reflection_response::MessageResponse;
 
+use super::harness::operators::{ALPHA, BETA, two_operators};
 use super::harness::{House, Setup, raw, reason, texas};
 
-const ALPHA: &str = "alpha-0123456789abcdef";
-const BETA: &str = "beta-fedcba9876543210";
-
 async fn guarded() -> House {
-    let tokens = Tokens::read(&format!("alpha {ALPHA}\nbeta {BETA}\n")).expect("a token file");
-    let config = ServeConfig { tokens: Some(tokens), ..ServeConfig::default() };
+    let config = two_operators();
     House::with(Setup { config, ..Setup::default() }).await
 }
 

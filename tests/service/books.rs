@@ -2,6 +2,7 @@
 
 use fulcrum::pb::v1;
 
+use super::harness::caller::leave_request;
 use super::harness::decks::arranged;
 use super::harness::{Caller, House, in_time, reason, request_id, texas};
 use super::money::{act, balance, deal, raked, settled, table_of};
@@ -24,13 +25,7 @@ async fn books(caller: &mut Caller, page_size: i32) -> v1::GetTrialBalanceRespon
 }
 
 async fn stand_up(caller: &mut Caller, table: &str, player: &str) -> v1::StandUpResponse {
-    let request = v1::StandUpRequest {
-        request_id: request_id(),
-        table_id: table.into(),
-        player_id: player.into(),
-        transaction_id: format!("cash-out-{player}"),
-        etag: String::new(),
-    };
+    let request = leave_request(table, player, &format!("cash-out-{player}"));
     in_time(caller.tables.stand_up(request)).await.expect("a pay-out").into_inner()
 }
 

@@ -4,15 +4,16 @@ use std::collections::HashMap;
 use std::sync::Arc;
 use std::time::Duration;
 
-use fulcrum::grpc::{ServeConfig, Tokens};
+use fulcrum::grpc::ServeConfig;
 use fulcrum::pb::v1;
 use fulcrum::pb::v1::stream_settlements_response::Content;
 use rules::Millis;
 use tables::{MemoryStore, OperatorId, Store};
 use tonic::Code;
 
-use super::harness::caller::stream_request;
-use super::harness::{Caller, House, Setup, fact, in_time, reason, request_id, texas};
+use super::harness::caller::{leave_request, stream_request};
+use super::harness::operators::{ALPHA, BETA, two_operators};
+use super::harness::{Caller, House, Setup, fact, in_time, reason, texas};
 
 /// Two tables with so many buy-ins each, alternating; says the tables.
 async fn busy(caller: &mut Caller, players: usize) -> Vec<String> {
@@ -150,13 +151,9 @@ async fn a_deleted_consumer_begins_anew_and_his_stream_ends() {
     house.close().await;
 }
 
-const ALPHA: &str = "alpha-0123456789abcdef";
-const BETA: &str = "beta-fedcba9876543210";
-
 #[tokio::test]
 async fn an_operator_who_never_acknowledges_holds_up_nobody() {
-    let tokens = Tokens::read(&format!("alpha {ALPHA}\nbeta {BETA}\n")).expect("a token file");
-    let config = ServeConfig { tokens: Some(tokens), ..ServeConfig::default() };
+    let config = two_operators();
     let house = House::with(Setup { config, clocks: false, ..Setup::default() }).await;
     let mut never = house.caller_with(ALPHA).await;
     let mut always = house.caller_with(BETA).await;
@@ -169,15 +166,7 @@ async fn an_operator_who_never_acknowledges_holds_up_nobody() {
     for round in 0..20 {
         for (caller, table) in [(&mut never, &tables[0]), (&mut always, &tables[1])] {
             caller.seat(table, "ann", 1, 5_000 + round).await;
-            let (table_id, player_id, transaction_id) = (table.clone(), "ann".into(), "out".into());
-            let leave = v1::StandUpRequest {
-                request_id: request_id(),
-                table_id,
-                player_id,
-                transaction_id,
-                etag: String::new(),
-            };
-            caller.tables.stand_up(leave).await.expect("she leaves");
+            caller.tables.stand_up(leave_request(table, "ann", "out")).await.expect("she leaves");
         }
         let read = books.take(2).await;
         let marked = always.acknowledge("books", &read[1].position).await.expect("a mark");

@@ -10,6 +10,7 @@ pub mod caller;
 pub mod decks;
 pub mod eyes;
 pub mod gated;
+pub mod operators;
 pub mod payments;
 pub mod post;
 pub mod raw;

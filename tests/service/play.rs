@@ -3,6 +3,7 @@
 use fulcrum::pb::v1;
 use fulcrum::pb::v1::table_event::Event;
 
+use super::harness::caller::leave_request;
 use super::harness::decks::{arranged, number, numbers};
 use super::harness::{Caller, Eyes, House, double, texas};
 
@@ -228,13 +229,7 @@ async fn players_come_add_chips_and_leave_with_a_record_each() {
     };
     let added = caller.tables.add_chips(add).await.expect("added").into_inner();
     assert_eq!((added.pending, added.added, added.returned), (false, 1_500, 0));
-    let leave = v1::StandUpRequest {
-        request_id: super::harness::request_id(),
-        table_id: table.clone(),
-        player_id: "ann".into(),
-        transaction_id: "out".into(),
-        etag: String::new(),
-    };
+    let leave = leave_request(&table, "ann", "out");
     let left = caller.tables.stand_up(leave).await.expect("left").into_inner();
     assert_eq!((left.pending, left.paid), (false, 6_500));
     let ids: Vec<_> = caller.records(&table).await.into_iter().map(|r| r.settlement_id).collect();
@@ -259,13 +254,7 @@ async fn who_leaves_on_his_turn_and_ends_the_hand_with_it_is_told_his_record() {
     let begun = caller.begin(&table).await;
     let turn = eyes.turn_after(begun).await;
     assert_eq!(turn.seats, [1], "rules 2.2: heads-up the button acts first");
-    let leave = v1::StandUpRequest {
-        request_id: super::harness::request_id(),
-        table_id: table.clone(),
-        player_id: "ann".into(),
-        transaction_id: "out".into(),
-        etag: String::new(),
-    };
+    let leave = leave_request(&table, "ann", "out");
     let left = caller.tables.stand_up(leave).await.expect("left").into_inner();
     assert_eq!((left.pending, left.paid), (false, 9_950));
     let out = caller.records(&table).await.pop().expect("a record");

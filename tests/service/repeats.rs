@@ -4,7 +4,7 @@ use fulcrum::pb::v1;
 use prost::Message;
 use tonic::Code;
 
-use super::harness::caller::seat_request;
+use super::harness::caller::{leave_request, seat_request};
 use super::harness::{House, fact, raw, reason, request_id, texas};
 
 #[tokio::test]
@@ -41,13 +41,7 @@ async fn a_repeated_buy_in_has_the_bytes_of_the_first_whatever_has_happened_sinc
     let bytes = seat_request(&table, "ann", 4, 5_000).encode_to_vec();
     let path = "/fulcrum.v1.TableService/SeatPlayer";
     let first = raw::call(house.address, path, bytes.clone()).await.expect("a seat");
-    let leave = v1::StandUpRequest {
-        request_id: request_id(),
-        table_id: table.clone(),
-        player_id: "ann".into(),
-        transaction_id: "out".into(),
-        etag: String::new(),
-    };
+    let leave = leave_request(&table, "ann", "out");
     caller.tables.stand_up(leave).await.expect("she leaves");
     let again = raw::call(house.address, path, bytes).await.expect("the same answer");
     assert_eq!(again, first);

@@ -18,14 +18,26 @@ async fn still() -> (House, Caller, String) {
 }
 
 /// As one who works for the operator.
-struct Clerk<'a> {
-    name: &'a str,
-    table: &'a str,
-    transaction: &'a str,
+pub struct Clerk<'a> {
+    pub name: &'a str,
+    pub table: &'a str,
+    pub transaction: &'a str,
 }
 
 impl Clerk<'_> {
-    async fn propose(&self, caller: &mut Caller, how: Resolution) -> Result<v1::Transaction, Status> {
+    /// A request to try it again.
+    pub fn retrial(&self) -> v1::RetryTransactionRequest {
+        v1::RetryTransactionRequest {
+            request_id: request_id(),
+            table_id: self.table.into(),
+            transaction_id: self.transaction.into(),
+            reason: "the wallet is back".into(),
+            requester: self.name.into(),
+        }
+    }
+
+    /// Proposes to end it like this.
+    pub async fn propose(&self, caller: &mut Caller, how: Resolution) -> Result<v1::Transaction, Status> {
         let request = v1::ProposeResolutionRequest {
             request_id: request_id(),
             table_id: self.table.into(),
@@ -49,7 +61,8 @@ impl Clerk<'_> {
         }
     }
 
-    async fn confirm(&self, caller: &mut Caller, how: Resolution) -> Result<v1::Transaction, Status> {
+    /// Confirms what another one has proposed.
+    pub async fn confirm(&self, caller: &mut Caller, how: Resolution) -> Result<v1::Transaction, Status> {
         let request = self.confirmation(how);
         let answer = in_time(caller.settlements.confirm_resolution(request)).await?.into_inner();
         Ok(answer.transaction.expect("the transaction"))
@@ -60,7 +73,8 @@ fn acts(transaction: &v1::Transaction) -> Vec<(TransactionAct, &str)> {
     transaction.notes.iter().map(|note| (note.act(), note.requester.as_str())).collect()
 }
 
-async fn in_state(caller: &mut Caller, state: TransactionState) -> Vec<v1::Transaction> {
+/// The transactions in this state.
+pub async fn in_state(caller: &mut Caller, state: TransactionState) -> Vec<v1::Transaction> {
     let request = v1::ListTransactionsRequest { states: vec![state.into()], ..Default::default() };
     in_time(caller.settlements.list_transactions(request)).await.expect("a list").into_inner().transactions
 }
@@ -77,13 +91,8 @@ async fn a_parked_transaction_is_listed_with_its_story_and_tried_again() {
     assert!(!one.request_id.is_empty() && one.begin_time.is_some() && one.state_time.is_some());
     assert_eq!(acts(one), [(TransactionAct::Parked, "")]);
 
-    let request = v1::RetryTransactionRequest {
-        request_id: request_id(),
-        table_id: table.clone(),
-        transaction_id: one.transaction_id.clone(),
-        reason: "the wallet is back".into(),
-        requester: "ada".into(),
-    };
+    let ada = Clerk { name: "ada", table: &table, transaction: &one.transaction_id };
+    let request = ada.retrial();
     let first = caller.settlements.retry_transaction(request.clone()).await.expect("tried").into_inner();
     let told = first.transaction.as_ref().expect("the transaction");
     assert_eq!((told.state(), &told.transaction_id), (TransactionState::Cancelling, &one.transaction_id));
@@ -139,7 +148,7 @@ async fn two_people_end_a_parked_transaction_and_one_cannot() {
 }
 
 /// The books' one total, whose parts add up.
-async fn total(caller: &mut Caller) -> v1::Balance {
+pub async fn total(caller: &mut Caller) -> v1::Balance {
     let books = balance(caller, v1::GetTrialBalanceRequest::default()).await;
     for player in books.players.iter().chain(books.tables.iter().flat_map(|row| &row.seats)) {
         assert_eq!(player.difference, 0, "{player:?}");

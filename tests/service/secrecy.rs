@@ -5,7 +5,7 @@ mod book;
 mod check;
 mod faces;
 mod hands;
-mod log;
+pub mod log;
 mod planted;
 pub mod report;
 

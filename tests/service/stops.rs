@@ -6,12 +6,11 @@ use fulcrum::pb::v1;
 use tonic::{Code, Status};
 
 use super::harness::caller::seat_request;
+use super::harness::operators::{ALPHA, BETA, two_operators};
 use super::harness::{Caller, House, Setup, fact, in_time, reason, request_id, texas};
 use v1::scope::Scope as Of;
 use v1::table_event::Event;
 
-const ALPHA: &str = "alpha-0123456789abcdef";
-const BETA: &str = "beta-fedcba9876543210";
 const ROOT: &str = "root-0f1e2d3c4b5a6978";
 
 fn scope(of: Of) -> Option<v1::Scope> {
@@ -47,10 +46,8 @@ async fn enable(caller: &mut Caller, of: Of) -> Result<v1::Disabled, Status> {
 }
 
 async fn guarded() -> House {
-    let read = |text: String| Some(Tokens::read(&text).expect("a token file"));
-    let tokens = read(format!("alpha {ALPHA}\nbeta {BETA}\n"));
-    let administrators = read(format!("root {ROOT}\n"));
-    let config = ServeConfig { tokens, administrators, ..ServeConfig::default() };
+    let administrators = Tokens::read(&format!("root {ROOT}\n")).expect("a token file");
+    let config = ServeConfig { administrators: Some(administrators), ..two_operators() };
     House::with(Setup { config, ..Setup::default() }).await
 }
 

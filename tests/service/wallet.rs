@@ -7,6 +7,7 @@ mod death;
 mod honest;
 mod hostile;
 mod late;
+mod parked;
 mod pipe;
 mod repeats;
 mod rogue;

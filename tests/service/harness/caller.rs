@@ -254,6 +254,17 @@ pub fn stream_request(consumer: &str) -> v1::StreamSettlementsRequest {
     v1::StreamSettlementsRequest { consumer: consumer.into(), ..Default::default() }
 }
 
+/// A request to leave; the transaction is the operator's that pays, or empty where the service calls his wallet.
+pub fn leave_request(table: &str, player: &str, transaction: &str) -> v1::StandUpRequest {
+    v1::StandUpRequest {
+        request_id: request_id(),
+        table_id: table.into(),
+        player_id: player.into(),
+        transaction_id: transaction.into(),
+        etag: String::new(),
+    }
+}
+
 /// A request for a seat.
 pub fn seat_request(table: &str, player: &str, seat: u32, buy_in: i64) -> v1::SeatPlayerRequest {
     v1::SeatPlayerRequest {

@@ -1,22 +1,18 @@
 //! Another operator's tables are not there, whatever is asked of them.
 
-use fulcrum::grpc::{ServeConfig, Tokens};
 use fulcrum::pb::v1;
 use prost::Message;
 use tonic::Code;
 
+use super::super::harness::operators::{ALPHA, BETA, two_operators};
 use super::super::harness::raw::Line;
 use super::super::harness::{House, Setup, in_time, reason};
 use super::contract::{Put, calls, leaves, put};
 use super::scene::Scene;
 
-const ALPHA: &str = "alpha-0123456789abcdef";
-const BETA: &str = "beta-fedcba9876543210";
-
 #[tokio::test]
 async fn another_operators_table_is_not_found_by_any_call() {
-    let tokens = Tokens::read(&format!("alpha {ALPHA}\nbeta {BETA}\n")).expect("a token file");
-    let config = ServeConfig { tokens: Some(tokens), ..ServeConfig::default() };
+    let config = two_operators();
     let house = House::with(Setup { config, ..Setup::default() }).await;
     for call in calls() {
         let mut scene = Scene::set(&house, &call, Some(ALPHA)).await;

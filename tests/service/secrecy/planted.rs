@@ -172,6 +172,20 @@ async fn a_card_in_a_log_is_found() {
     assert_eq!(log.found().leaks.len(), 4);
 }
 
+#[tokio::test]
+async fn a_secret_word_in_a_log_is_found() {
+    let log = Log::without(&["hush-0123", "mum-4567"]);
+    let _reading = log.read();
+    tracing::trace!("hush");
+    assert_eq!((log.found().own, log.found().leaks), (1, Vec::new()));
+    tracing::trace!("authorization: Bearer hush-0123");
+    tracing::debug!(token = ?"mum-4567", "a call");
+    tracing::info_span!("call", token = "hush-0123").in_scope(|| ());
+    let span = tracing::info_span!("call", token = tracing::field::Empty);
+    span.record("token", "mum-4567");
+    assert_eq!(log.found().leaks.len(), 4, "{:?}", log.found());
+}
+
 /// The search finds a deck of these hands wherever it lies, in any of the forms in which it might.
 #[tokio::test]
 async fn a_record_in_clear_is_found() {

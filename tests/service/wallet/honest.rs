@@ -9,8 +9,17 @@ use tonic::Code;
 
 use super::bank::{Act, Method, OPENING};
 use super::room::{Room, add, buy_in, leave, more_chips, seat, stand_up, table_of, until};
-use crate::harness::{reason, texas};
+use crate::harness::{Caller, reason, texas};
 use crate::money::{act, deal};
+
+/// The record of this id: what kind of movement, of how much, by which transaction of the wallet.
+async fn movement(caller: &mut Caller, table: &str, id: &str) -> (v1::SettlementKind, i64, String) {
+    let mut records = caller.records(table).await;
+    records.retain(|record| record.settlement_id == id);
+    let record = records.pop().expect("its record");
+    let Some(Body::Movement(movement)) = &record.body else { panic!("{record:?}") };
+    (record.kind(), movement.amount, movement.transaction_id.clone())
+}
 
 #[tokio::test]
 async fn a_seat_is_debited_and_what_is_left_is_credited() {
@@ -22,22 +31,17 @@ async fn a_seat_is_debited_and_what_is_left_is_credited() {
     let view = room.alpha.table(&table, "").await;
     assert_eq!((view.version, view.etag.clone()), (seated.sequence, seated.etag.clone()));
     assert_eq!((view.seats[0].stack, view.reserved_seats.len()), (5_000, 0));
-    let records = room.alpha.records(&table).await;
-    let record = records.iter().find(|r| r.settlement_id == seated.settlement_id).expect("its record");
-    assert_eq!(record.kind(), v1::SettlementKind::BuyIn);
     let debit = room.bank().calls(Method::Debit).remove(0);
-    let Some(Body::Movement(movement)) = record.body.as_ref() else { panic!("{record:?}") };
-    assert_eq!((movement.amount, &movement.transaction_id), (5_000, &debit.id));
+    let record = movement(&mut room.alpha, &table, &seated.settlement_id).await;
+    assert_eq!(record, (v1::SettlementKind::BuyIn, 5_000, debit.id));
 
     let left = stand_up(&mut room.alpha, &leave(&table, "ann")).await.expect("she leaves");
     assert_eq!((left.pending, left.paid), (false, 5_000));
     room.bank().until(|bank| bank.balance("ann") == OPENING).await;
     let credit = room.bank().calls(Method::Credit).remove(0);
     assert_eq!((credit.player.as_str(), credit.amount), ("ann", 5_000));
-    let records = room.alpha.records(&table).await;
-    let record = records.iter().find(|r| r.settlement_id == left.settlement_id).expect("its record");
-    let Some(Body::Movement(movement)) = record.body.as_ref() else { panic!("{record:?}") };
-    assert_eq!((movement.amount, &movement.transaction_id), (5_000, &credit.id));
+    let record = movement(&mut room.alpha, &table, &left.settlement_id).await;
+    assert_eq!(record, (v1::SettlementKind::CashOut, 5_000, credit.id));
     assert_eq!(room.bank().moved(), [1, 1, 0]);
     room.house.close().await;
 }
@@ -49,7 +53,9 @@ async fn chips_between_hands_come_at_once_and_what_does_not_fit_is_not_debited()
     seat(&mut room.alpha, &buy_in(&table, "ann", 1, 5_000)).await.expect("a seat");
     let added = add(&mut room.alpha, &more_chips(&table, "ann", 3_000)).await.expect("chips");
     assert_eq!((added.pending, added.added, added.returned), (false, 3_000, 0));
-    assert!(!added.settlement_id.is_empty());
+    let debit = room.bank().calls(Method::Debit).remove(1);
+    let record = movement(&mut room.alpha, &table, &added.settlement_id).await;
+    assert_eq!(record, (v1::SettlementKind::AddChips, 3_000, debit.id));
     let refused = add(&mut room.alpha, &more_chips(&table, "ann", 2_001)).await.unwrap_err();
     assert_eq!(reason(&refused), "BUY_IN_OUT_OF_RANGE");
     assert_eq!((room.bank().balance("ann"), room.bank().moved()), (OPENING - 8_000, [2, 0, 0]));
@@ -136,7 +142,7 @@ async fn a_debit_that_is_declined_frees_the_seat() {
 
 #[tokio::test]
 async fn a_seat_that_waits_for_its_money_is_seen_and_nobody_else_gets_it() {
-    let mut room = Room::open().await;
+    let mut room = Room::patient().await;
     let table = room.alpha.table_of(texas(), &[]).await;
     let mut eyes = room.alpha.watch(&table, "").await;
     eyes.next().await.expect("a snapshot");

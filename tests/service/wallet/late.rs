@@ -1,10 +1,12 @@
 //! A wallet that answers late, or not at all, or fails when it has booked: nobody is seated without his debit, and no debit
 //! is kept without its seat.
 
+use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use rules::Millis;
 use tables::CourierSettings;
+use tokio::sync::Semaphore;
 use tonic::{Code, Status};
 
 use super::bank::{Act, Method, OPENING};
@@ -125,13 +127,16 @@ async fn an_answer_in_time_seats_also_when_the_caller_has_gone() {
 
 #[tokio::test]
 async fn a_debit_that_comes_when_the_table_has_closed_is_given_back() {
-    let mut room = Room::open().await;
-    room.bank().play_in(Method::Debit, |_| Act::Late(DEADLINE / 2));
+    let mut room = Room::patient().await;
+    let gate = Arc::new(Semaphore::new(0));
+    let held = Arc::clone(&gate);
+    room.bank().play_in(Method::Debit, move |_| Act::When(Arc::clone(&held)));
     let table = room.alpha.table_of(texas(), &[]).await;
     let (mut caller, request) = (room.alpha.clone(), buy_in(&table, "ann", 1, 5_000));
     let asked = tokio::spawn(async move { seat(&mut caller, &request).await });
     room.bank().asked(Method::Debit, 1).await;
     room.alpha.close_table(&table).await;
+    gate.add_permits(1);
     let status = asked.await.expect("no panic").unwrap_err();
     assert_eq!(reason(&status), "WALLET_NOT_CONFIRMED");
     room.bank().until(|bank| bank.moved() == [1, 0, 1]).await;

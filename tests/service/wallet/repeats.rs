@@ -59,7 +59,7 @@ async fn another_request_under_the_same_id_is_refused_and_moves_nothing() {
 
 #[tokio::test]
 async fn while_the_wallet_is_asked_the_id_is_taken_too() {
-    let mut room = Room::open().await;
+    let mut room = Room::patient().await;
     let table = table_of(&mut room.alpha, texas(), &["bob"]).await;
     let gate = Arc::new(Semaphore::new(0));
     let held = Arc::clone(&gate);

@@ -4,7 +4,6 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
-use fulcrum::grpc::{ServeConfig, Tokens};
 use fulcrum::pb::v1;
 use rules::Millis;
 use tables::wallet::Wallet;
@@ -12,14 +11,12 @@ use tables::{Clock, CourierSettings, OperatorId, SystemClock};
 use tonic::Status;
 
 use super::bank::Bank;
-use crate::harness::caller::seat_request;
+use crate::harness::caller::{leave_request, seat_request};
+use crate::harness::operators::{ALPHA, BETA, two_operators};
 use crate::harness::{Caller, House, Setup, in_time, request_id};
 
 /// The longest that a call to a wallet takes in these tests.
 pub const DEADLINE: Duration = Duration::from_secs(1);
-
-const ALPHA: &str = "alpha-0123456789abcdef";
-const BETA: &str = "beta-fedcba9876543210";
 
 /// How the tests' wallets are asked: like an installation's, with less patience.
 pub fn courier() -> CourierSettings {
@@ -28,8 +25,7 @@ pub fn courier() -> CourierSettings {
 
 /// A setup with the operators `alpha` and `beta`, each with his wallet.
 pub fn setup(alpha: Arc<dyn Wallet>, beta: Arc<dyn Wallet>) -> Setup {
-    let tokens = Tokens::read(&format!("alpha {ALPHA}\nbeta {BETA}\n")).expect("a token file");
-    let config = ServeConfig { tokens: Some(tokens), ..ServeConfig::default() };
+    let config = two_operators();
     let operator = |name: &str| OperatorId::new(name).expect("a name");
     let wallets = vec![(operator("alpha"), alpha), (operator("beta"), beta)];
     Setup { config, wallets, courier: courier(), ..Setup::default() }
@@ -52,8 +48,19 @@ impl Room {
 
     /// One as this test wants it.
     pub async fn with(change: impl FnOnce(Setup) -> Setup) -> Room {
+        Room::waiting(DEADLINE, change).await
+    }
+
+    /// One that waits long for its wallets: for those that answer when the test says so, on however busy a machine.
+    pub async fn patient() -> Room {
+        let long = 10 * DEADLINE;
+        let courier = CourierSettings { deadline: long, ..courier() };
+        Room::waiting(long, |setup| Setup { courier, ..setup }).await
+    }
+
+    async fn waiting(deadline: Duration, change: impl FnOnce(Setup) -> Setup) -> Room {
         let banks = [Bank::open().await, Bank::open().await];
-        let [alpha, beta] = [banks[0].client(DEADLINE), banks[1].client(DEADLINE)];
+        let [alpha, beta] = [banks[0].client(deadline), banks[1].client(deadline)];
         let house = House::with(change(setup(alpha, beta))).await;
         let (alpha, beta) = callers(&house).await;
         Room { house, banks, alpha, beta }
@@ -88,12 +95,7 @@ pub fn more_chips(table: &str, player: &str, amount: i64) -> v1::AddChipsRequest
 
 /// A request to leave; what is left goes to the wallet.
 pub fn leave(table: &str, player: &str) -> v1::StandUpRequest {
-    v1::StandUpRequest {
-        request_id: request_id(),
-        table_id: table.into(),
-        player_id: player.into(),
-        ..Default::default()
-    }
+    leave_request(table, player, "")
 }
 
 /// Asks for a seat.
