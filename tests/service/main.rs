@@ -11,6 +11,7 @@ mod hostile;
 mod limits;
 mod listing;
 mod lists;
+mod loss;
 mod metrics;
 mod money;
 mod play;

@@ -54,7 +54,7 @@ pub async fn act(
 }
 
 /// The one record of a kind that the table has.
-async fn record(caller: &mut Caller, table: &str, kind: v1::SettlementKind) -> v1::Settlement {
+pub async fn record(caller: &mut Caller, table: &str, kind: v1::SettlementKind) -> v1::Settlement {
     let mut found = caller.records(table).await;
     found.retain(|record| record.kind() == kind);
     assert_eq!(found.len(), 1);
