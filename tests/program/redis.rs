@@ -25,12 +25,13 @@ pub fn key_file(folder: &Path) -> PathBuf {
 
 /// A server on this Redis.
 pub fn start(redis: &servers::Server, keys: &Path) -> Server {
-    start_at("127.0.0.1:0", redis, keys)
+    start_at("127.0.0.1:0", redis, keys, &[])
 }
 
-fn start_at(address: &str, redis: &servers::Server, keys: &Path) -> Server {
+fn start_at(address: &str, redis: &servers::Server, keys: &Path, more: &[&str]) -> Server {
     let url = format!("redis://127.0.0.1:{}?shards=8", redis.port);
-    Server::start(["--listen", address, "--redis", &url, "--key-file", keys.to_str().unwrap()])
+    let arguments = ["--listen", address, "--redis", &url, "--key-file", keys.to_str().unwrap()];
+    Server::start(arguments.iter().chain(more))
 }
 
 #[tokio::test]
@@ -79,7 +80,7 @@ async fn a_hand_outlives_the_server_that_dies_in_it() {
     let address = first.address.clone();
     first.process.kill();
     assert!(read(&second.address, &table_id).await.version >= seen.sequence);
-    let again = start_at(&address, &redis, &keys);
+    let again = start_at(&address, &redis, &keys, &[]);
     let hand = seen.hand;
     watch_until(&second.address, &table_id, &mut seen, |seen| seen.settled > hand + 1).await;
 
@@ -101,6 +102,21 @@ pub async fn seat(address: &str, table_id: &str, player: &str) -> Result<(), Sta
         ..Default::default()
     };
     connect(address).seat_player(request).await.map(|_| ())
+}
+
+#[tokio::test]
+async fn request_ids_are_remembered_for_14_days_or_as_it_is_set() {
+    let folder = tempfile::tempdir().unwrap();
+    let keys = key_file(folder.path());
+    for (more, days) in [(&[][..], 14), (&["--request-days", "3"], 3)] {
+        let redis = servers::Server::start();
+        let server = start_at("127.0.0.1:0", &redis, &keys, more);
+        open_table(&server.address, duel(BUY_IN)).await;
+        let records: Vec<String> = redis.ask(&["KEYS", "*:rq:*"]);
+        assert_eq!(records.len(), 1, "{records:?}");
+        let (left, whole): (u64, u64) = (redis.ask(&["PTTL", &records[0]]), days * 24 * 3_600_000);
+        assert!((whole - 60_000..=whole).contains(&left), "{left} ms of {whole}");
+    }
 }
 
 #[tokio::test]

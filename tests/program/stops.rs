@@ -199,12 +199,10 @@ async fn until_stops(server: &Server, table: &str, wanted: &[v1::StopScope]) {
     tokio::time::timeout(crate::child::LONG, wait).await.expect("the tables are swept");
 }
 
-#[tokio::test]
-async fn r9_4_who_dies_before_he_answers_is_finished_by_another_server() {
-    a_server_dies(Dies::Before).await;
-}
-
-#[tokio::test]
-async fn r9_4_who_dies_at_his_answer_is_finished_by_another_server() {
-    a_server_dies(Dies::AtTheAnswer).await;
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn r9_4_who_dies_before_or_at_his_answer_is_finished_by_another_server() {
+    let both = [Dies::Before, Dies::AtTheAnswer].map(|when| tokio::spawn(a_server_dies(when)));
+    for one in both {
+        one.await.unwrap();
+    }
 }
