@@ -63,20 +63,19 @@ async fn a_texas_hand_from_the_blinds_to_its_record() {
     assert_eq!(shown, [Event::HandShown(ann)]);
     assert!(eyes.events().any(|e| *e == Event::HandMucked(v1::HandMucked { seat: 3 })));
 
-    let stacks: Vec<_> = caller.table(&table, "").await.seats.iter().map(|s| s.stack).collect();
-    assert_eq!(stacks, [11_750, 9950, 8300]);
+    let now = caller.table(&table, "").await;
+    assert_eq!(now.seats.iter().map(|seat| seat.stack).collect::<Vec<_>>(), [11_750, 9950, 8300]);
     let records = caller.records(&table).await;
     let kinds: Vec<_> = records.iter().map(v1::Settlement::kind).collect();
     use v1::SettlementKind::{BuyIn, Hand};
     assert_eq!(kinds, [BuyIn, BuyIn, BuyIn, Hand]);
-    assert_eq!(
-        records[3].body,
-        Some(v1::settlement::Body::Hand(hand)),
-        "the record is what watchers were told"
-    );
-    let request = v1::GetSettlementRequest { settlement_id: records[3].settlement_id.clone() };
+    let record = &records[3];
+    assert_eq!((record.sequence, record.config_version), (now.version, 1), "with the state, by its settings");
+    assert_eq!((record.game(), record.limit()), (v1::Game::TexasHoldem, v1::Limit::NoLimit));
+    assert_eq!(record.body, Some(v1::settlement::Body::Hand(hand)), "the record is what watchers were told");
+    let request = v1::GetSettlementRequest { settlement_id: record.settlement_id.clone() };
     let read = caller.settlements.get_settlement(request).await.expect("the record").into_inner();
-    assert_eq!(read.settlement.as_ref(), Some(&records[3]));
+    assert_eq!(read.settlement.as_ref(), Some(record));
     house.close().await;
 }
 
