@@ -11,6 +11,9 @@ use crate::servers::free_port;
 /// So long a server may take to be ready on a busy machine.
 const PATIENCE: Duration = Duration::from_secs(60);
 
+/// So many lines of a log are shown that should not be there.
+const SHOWN: usize = 3;
+
 /// The servers. They are killed when this goes.
 pub struct Fleet {
     replicas: Vec<Replica>,
@@ -70,9 +73,10 @@ impl Fleet {
             if let Some(code) = process.ended() {
                 faults.push(format!("{name} ended by itself with {code}:\n{}", process.last_words()));
             }
-            if let Some(line) = process.log().lines().find(|line| line.contains("panicked at")) {
-                faults.push(format!("{name} panicked: {line}"));
-            }
+            let log = process.log();
+            let bad = ["panicked at", "an invariant does not hold"];
+            let told = log.lines().filter(|line| bad.iter().any(|words| line.contains(words)));
+            faults.extend(told.take(SHOWN).map(|line| format!("{name} says: {line}")));
         }
         faults
     }
