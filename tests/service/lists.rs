@@ -149,6 +149,8 @@ async fn crowd_the_book(house: &House, table: &str) {
         accounts: Vec::new(),
         not_before: None,
         stamped: at,
+        origin: None,
+        untold: false,
     };
     assert!(matches!(store.commit(commit).await, Ok(tables::Outcome::Committed { .. })));
 }

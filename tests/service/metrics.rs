@@ -120,6 +120,8 @@ async fn falsify(store: &MemoryStore, key: &TableKey) {
         accounts: Vec::new(),
         not_before: None,
         stamped: Millis::ZERO,
+        origin: None,
+        untold: false,
     };
     store.commit(commit).await.expect("a commit");
 }

@@ -60,6 +60,8 @@ impl Chain {
             request: None,
             not_before: None,
             stamped: rules::Millis::ZERO,
+            origin: None,
+            untold: false,
         }
     }
 }

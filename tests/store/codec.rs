@@ -7,7 +7,7 @@ use rules::{Card, Table};
 use tables::{StoreError, TableKey, Token};
 
 use crate::events::events;
-use crate::fixtures::{self, AT, codec, key, keys, token};
+use crate::fixtures::{self, AT, codec, head, key, keys, token};
 use crate::play::{Dice, RandomGame};
 
 fn there_and_back(codec: &Codec, table: &Table) -> Table {
@@ -16,7 +16,7 @@ fn there_and_back(codec: &Codec, table: &Table) -> Table {
 }
 
 fn write_events(codec: &Codec, events: &[Event]) -> Vec<u8> {
-    codec.write_entry(&key(1), Some(token(73)), token(74), AT, 42, events).unwrap()
+    codec.write_entry(&key(1), &head(Some(token(73)), token(74), 42), events).unwrap()
 }
 
 fn read_events(codec: &Codec, key: &TableKey, bytes: &[u8]) -> Result<Vec<Event>, CodecError> {
@@ -76,7 +76,7 @@ fn random_play_is_read_back_exactly() {
                 &format!("seed {seed}, version {version}"),
             );
             let bytes =
-                codec.write_entry(&key(1), None, token(version), AT, game.table.hands, &events).unwrap();
+                codec.write_entry(&key(1), &head(None, token(version), game.table.hands), &events).unwrap();
             let read = read_events(&codec, &key(1), &bytes).unwrap();
             assert!(read == events, "seed {seed}, version {version}: {events:?}\n{read:?}");
             // The events that were stored make the state that was stored.
@@ -325,7 +325,7 @@ fn older_records_are_read_and_newer_ones_left_alone() {
         assert!(matches!(error.into(), StoreError::Unavailable(_)));
     };
     let lost = events().into_iter().find(|(name, _)| *name == "history_lost").unwrap().1;
-    needs(old.write_entry(&key(1), None, token(74), AT, 42, &[lost]));
+    needs(old.write_entry(&key(1), &head(None, token(74), 42), &[lost]));
     needs(old.write_table(&key(1), &fixtures::table_that_lost_history()));
     let reversal = fixtures::settlements().into_iter().find(|(name, _)| *name == "reversal").unwrap().1;
     needs(old.write_settlement(&reversal));
@@ -380,6 +380,6 @@ fn what_cannot_be_is_refused_by_field() {
 #[test]
 fn an_entry_without_events_is_no_entry() {
     let codec = codec();
-    let none = codec.write_entry(&key(1), None, Token { version: 1, nonce: 1 }, AT, 0, &[]).unwrap();
+    let none = codec.write_entry(&key(1), &head(None, Token { version: 1, nonce: 1 }, 0), &[]).unwrap();
     assert_eq!(codec.read_entry(&key(1), &none).unwrap_err(), CodecError::Missing("EntryRecord.events"));
 }

@@ -5,6 +5,7 @@
 
 use std::sync::Arc;
 
+use fulcrum::store::codec::EntryHead;
 use fulcrum::store::{Codec, Keyring};
 use rules::blinds::{Debt, Positions};
 use rules::command::{Action, Wish};
@@ -86,6 +87,11 @@ pub fn pick(index: u8) -> Pick {
 
 /// The time of everything that happens here.
 pub const AT: Millis = Millis(1_790_000_000_123);
+
+/// The head of an entry that nobody in particular asked for.
+pub fn head(previous: Option<Token>, token: Token, hand: u64) -> EntryHead {
+    EntryHead { previous, token, at: AT, hand, origin: None }
+}
 
 pub fn config() -> TableConfig {
     TableConfig {

@@ -17,7 +17,7 @@ use tables::{ManualClock, Outage, Settlement, SettlementBody, SettlementFilter, 
 
 use crate::chain::Chain;
 use crate::events::events;
-use crate::fixtures::{self, AT, codec, key, keys, token};
+use crate::fixtures::{self, AT, codec, head, key, keys, token};
 use crate::payments::table_with_payments;
 use crate::stop_records::{a_stop, audit, scopes, stop};
 
@@ -48,7 +48,7 @@ fn records() -> BTreeMap<String, Vec<u8>> {
     let entry = codec.write_stop_audit(&audit(&a_stop().put[0])).unwrap();
     records.insert("audit.bin".to_owned(), entry);
     for (name, event) in events() {
-        let entry = codec.write_entry(&key(1), Some(token(73)), token(74), AT, 42, &[event]).unwrap();
+        let entry = codec.write_entry(&key(1), &head(Some(token(73)), token(74), 42), &[event]).unwrap();
         records.insert(format!("event-{name}.bin"), entry);
     }
     for (name, settlement) in fixtures::settlements() {

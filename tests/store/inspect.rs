@@ -170,6 +170,8 @@ async fn step(store: &dyn Store, key: &TableKey, ask: Ask) {
         request: None,
         not_before: None,
         stamped: Millis::ZERO,
+        origin: None,
+        untold: false,
     };
     let outcome = store.commit(commit).await.unwrap();
     assert!(matches!(outcome, Outcome::Committed { .. }), "{outcome:?}");

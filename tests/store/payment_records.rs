@@ -6,13 +6,13 @@ use rules::event::Event;
 use rules::payment::{Deed, Note, Payment, Phase, Resolution};
 use rules::{Chips, Table, invariant};
 
-use crate::fixtures::{self, AT, codec, key, keys, token};
+use crate::fixtures::{self, AT, codec, head, key, keys, token};
 use crate::payments::{ENDINGS, payment_events, payments, table_with_payments};
 use crate::play::RandomGame;
 
 fn there_and_back(events: &[Event]) {
     let codec = codec();
-    let bytes = codec.write_entry(&key(1), Some(token(73)), token(74), AT, 42, events).unwrap();
+    let bytes = codec.write_entry(&key(1), &head(Some(token(73)), token(74), 42), events).unwrap();
     assert_eq!(*codec.read_entry(&key(1), &bytes).unwrap().events, *events);
 }
 
@@ -66,7 +66,7 @@ fn a_format_that_has_no_payments_is_given_none() {
             assert_eq!(result.unwrap_err(), CodecError::NeedsFormat { needed: 3, written }, "{what}");
         };
         for (name, event) in payment_events() {
-            needs(old.write_entry(&key(1), None, token(74), AT, 42, &[event]), name);
+            needs(old.write_entry(&key(1), &head(None, token(74), 42), &[event]), name);
         }
         needs(old.write_table(&key(1), &table_with_payments()), "open payments");
         // Those that are over have left their traces in seats and ledger.

@@ -162,3 +162,11 @@ pub enum Event {
     /// The hand is void; everybody has his chips back (rules 10.1).
     HandVoided { reason: String, requester: String, refunds: Vec<(SeatNo, Chips)>, at: Millis },
 }
+
+impl Event {
+    /// Whether a hand is over with it.
+    #[must_use]
+    pub const fn ends_hand(&self) -> bool {
+        matches!(self, Event::HandSettled(_) | Event::HandVoided { .. })
+    }
+}

@@ -6,6 +6,7 @@
 mod accepted;
 pub mod blind;
 mod config;
+mod entry;
 mod error;
 mod event;
 mod field;
@@ -34,6 +35,8 @@ use tables::{Entry, OperatorId, RequestId, RequestRecord, Settlement, TableKey, 
 pub use error::CodecError;
 pub use format::{FIRST_FORMAT, FORMAT};
 
+pub use self::entry::EntryHead;
+use self::entry::{put_origin, take_origin};
 use self::field::Field;
 use self::format::Formats;
 use self::scope::Scope;
@@ -141,20 +144,17 @@ impl Codec {
         table::take_record(record, Some(self.scope(key)))
     }
 
-    /// The record of a commit's events. `hand` is how many hands had begun at the table after it, `previous` names the
-    /// commit before it, `at` is its time by the store's clock.
+    /// The record of a commit's events.
     ///
     /// # Errors
     /// [`CodecError::Seal`], [`CodecError::NeedsFormat`], and what [`Codec::written_format`] says.
     pub fn write_entry(
         &self,
         key: &TableKey,
-        previous: Option<Token>,
-        token: Token,
-        at: Millis,
-        hand: u64,
+        head: &EntryHead,
         events: &[Event],
     ) -> Result<Vec<u8>, CodecError> {
+        let EntryHead { previous, token, at, hand, origin } = *head;
         let (format, scope) = (self.written_format()?, self.scope(key));
         let events = events.iter().map(|event| {
             format::require(format, format::of_event(event))?;
@@ -167,6 +167,7 @@ impl Codec {
             hand,
             events: events.collect::<Result<_, _>>()?,
             at: (format >= format::ENTRY_TIME).then_some(at.0),
+            origin: origin.map(put_origin).unwrap_or_default(),
         };
         Ok(frame::close(&record))
     }
@@ -187,8 +188,8 @@ impl Codec {
             return Err(CodecError::Missing("EntryRecord.events"));
         }
         let (token, previous) = (take_token(token), record.previous.map(take_token));
-        let at = record.at.map(Millis);
-        Ok(Entry { version: token.version, token, previous, at, events: events.into() })
+        let (at, origin) = (record.at.map(Millis), take_origin(&record.origin));
+        Ok(Entry { version: token.version, token, previous, at, events: events.into(), origin })
     }
 
     /// The record of a settlement.

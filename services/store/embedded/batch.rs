@@ -3,7 +3,7 @@
 use redb::{ReadableTable, WriteTransaction};
 use rules::Millis;
 use tables::store::{AHEAD, severed};
-use tables::{AccountStep, Outcome, RequestId, StoreError, Stored, TableKey, Token};
+use tables::{AccountStep, Outcome, RequestId, StoreError, Stored, TableHand, TableKey, Token};
 use uuid::Uuid;
 
 use super::books::add;
@@ -15,6 +15,7 @@ use super::schema::{
     BLOCK, CHECKPOINTS, DUE, EVENTS, HAND_SETTLEMENTS, PLAYER_SETTLEMENTS, RETIRED, Row, SETTLEMENT_IDS,
     SETTLEMENTS, TABLE_SETTLEMENTS, TABLES, table_key,
 };
+use super::untold::note;
 
 /// A commit with its records encoded: that is done by its own task, so that the one writer need not.
 pub(super) struct Prepared {
@@ -29,6 +30,7 @@ pub(super) struct Prepared {
     pub due: Option<Millis>,
     pub not_before: Option<Millis>,
     pub stamped: Millis,
+    pub untold: Option<TableHand>,
 }
 
 pub(super) struct PreparedRequest {
@@ -93,6 +95,9 @@ impl<'a> Batch<'a> {
         self.write_history(commit)?;
         self.write_request(commit)?;
         self.write_settlements(commit)?;
+        if let Some(hand) = commit.untold {
+            note(self.transaction, &commit.key.operator, hand, now)?;
+        }
         Ok(Outcome::Committed { now })
     }
 

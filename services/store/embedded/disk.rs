@@ -125,6 +125,8 @@ fn opening(number: u128) -> Commit {
         due: None,
         not_before: None,
         stamped: rules::Millis::ZERO,
+        origin: None,
+        untold: false,
     }
 }
 

@@ -16,6 +16,7 @@ mod requests;
 mod retire;
 mod schema;
 mod stops;
+mod untold;
 mod writer;
 
 use std::path::PathBuf;
@@ -30,7 +31,7 @@ use tables::time::{Clock, SystemClock};
 use tables::{
     Books, Commit, History, OperatorId, Outage, Outcome, RequestId, RequestRecord, ResumeKey, Settlement,
     SettlementBody, SettlementFilter, SettlementPage, SettlementPosition, Stops, Store, StoreError, Stored,
-    TableId, TableKey,
+    TableId, TableKey, Untold,
 };
 use tokio::sync::oneshot;
 use uuid::Uuid;
@@ -44,7 +45,7 @@ use self::read::Reader;
 use self::recent::Recent;
 use self::requests::{Drawer, Wanted};
 use self::writer::{Health, Job, Writer};
-use super::codec::{Codec, CodecError};
+use super::codec::{Codec, CodecError, EntryHead};
 use super::keyring::Keyring;
 
 /// How a store is opened.
@@ -132,6 +133,7 @@ impl EmbeddedStore {
 
     fn prepare(&self, commit: Commit) -> Result<Prepared, StoreError> {
         let at = commit.time(self.clock.now());
+        let untold = commit.untold_hand();
         let Commit {
             key,
             expected,
@@ -144,7 +146,10 @@ impl EmbeddedStore {
             due,
             not_before,
             stamped,
+            origin,
+            ..
         } = commit;
+        let head = EntryHead { previous: expected, token, at, hand: table.hands, origin };
         let codec = &self.reader.codec;
         let request = request.map(|request| {
             let record = codec.write_request(&key.operator, &request)?;
@@ -154,13 +159,14 @@ impl EmbeddedStore {
         Ok(Prepared {
             expected,
             record: codec.write_table(&key, &table)?,
-            entry: codec.write_entry(&key, expected, token, at, table.hands, &events)?,
+            entry: codec.write_entry(&key, &head, &events)?,
             request: request.transpose()?,
             settlements: settlements.collect::<Result<_, _>>()?,
             accounts,
             due,
             not_before,
             stamped,
+            untold,
             stored: Stored { token, table },
             key,
         })
@@ -278,6 +284,10 @@ impl Store for EmbeddedStore {
     }
 
     fn stops(&self) -> &dyn Stops {
+        self
+    }
+
+    fn untold(&self) -> &dyn Untold {
         self
     }
 

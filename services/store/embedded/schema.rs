@@ -71,6 +71,8 @@ pub(super) const STOP_REQUESTS: Definition<ByTable, (u64, Bytes)> = Definition::
 /// By that time, author and request: in the order in which they go.
 pub(super) const STOP_REQUEST_AGES: Definition<(u64, &'static str, u128), ()> =
     Definition::new("stop_request_ages");
+/// By operator, table and hand: when a hand of which is still to be told was noted, or taken last.
+pub(super) const UNTOLD: Definition<ByVersion, u64> = Definition::new("untold");
 /// The times when the service was away: from, to.
 pub(super) const OUTAGES: Definition<u64, u64> = Definition::new("outages");
 

@@ -15,6 +15,7 @@ use super::fences::fence;
 use super::keys::{Place, Shard};
 use super::route::{Home, Kind};
 use super::script::{Answer, Arguments, Verdict, split_state};
+use crate::store::codec::EntryHead;
 use crate::store::{CodecError, LATEST};
 
 /// A commit that comes to Redis later than this after it was sent is not done any more: whoever sent it has given up.
@@ -31,14 +32,14 @@ impl RedisStore {
         let place = Place::of(&commit.key, self.shards());
         let sent = self.time().await?;
         let state = self.codec.write_table(&commit.key, &commit.table)?;
-        let entry = self.codec.write_entry(
-            &commit.key,
-            commit.expected,
-            commit.token,
-            commit.time(sent),
-            commit.table.hands,
-            &commit.events,
-        )?;
+        let head = EntryHead {
+            previous: commit.expected,
+            token: commit.token,
+            at: commit.time(sent),
+            hand: commit.table.hands,
+            origin: commit.origin,
+        };
+        let entry = self.codec.write_entry(&commit.key, &head, &commit.events)?;
         let request =
             commit.request.as_ref().map(|record| self.codec.write_request(&commit.key.operator, record));
         let settlements = commit.settlements.iter().map(|s| Ok((s.id, self.codec.write_settlement(s)?)));
@@ -62,6 +63,9 @@ impl RedisStore {
             settlements: settlements.collect::<Result<_, CodecError>>()?,
             accounts,
         };
+        if let Some(hand) = commit.untold_hand() {
+            self.note(&commit.key.operator, hand).await?;
+        }
         self.listener.own(commit.token);
         let outcome = self.send(commit, place.shard, arguments.command()).await;
         if !matches!(outcome, Ok(Outcome::Committed { .. })) {

@@ -19,6 +19,11 @@ pub(super) fn cursors(operator: &OperatorId) -> String {
     format!("{{fulcrum}}:cursors:{operator}")
 }
 
+/// Of the hands of an operator of which is still to be told.
+pub(super) fn untold(operator: &OperatorId) -> String {
+    format!("{{fulcrum}}:untold:{operator}")
+}
+
 /// As [`Shard::fence`], on the installation's server.
 pub(super) const INSTALLATION_FENCE: &str = "{fulcrum}:fence";
 

@@ -30,6 +30,7 @@ mod startup;
 mod stops;
 mod time;
 mod topology;
+mod untold;
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -41,7 +42,7 @@ use rules::table::Table;
 use tables::{
     Books, Commit, Ear, Following, History, OperatorId, Outage, Outcome, RequestId, RequestRecord, ResumeKey,
     Settlement, SettlementFilter, SettlementPage, SettlementPosition, Stops, Store, StoreError, Stored,
-    TableId, TableKey,
+    TableId, TableKey, Untold,
 };
 use uuid::Uuid;
 
@@ -278,6 +279,10 @@ impl Store for RedisStore {
     }
 
     fn stops(&self) -> &dyn Stops {
+        self
+    }
+
+    fn untold(&self) -> &dyn Untold {
         self
     }
 

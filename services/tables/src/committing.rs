@@ -189,7 +189,10 @@ impl Core {
     pub(crate) fn next(&self, key: &TableKey, before: &Stored, draft: Draft) -> Commit {
         let settlements = settlements(key, &before.table, &draft.after, &draft.events);
         let accounts = accounts(before.table.config.currency, &settlements, &draft.events);
-        Commit { accounts, ..commit(key, Some(before.token), draft, settlements) }
+        let mut next = Commit { accounts, ..commit(key, Some(before.token), draft, settlements) };
+        next.origin = self.signals().origin();
+        next.untold = next.events.iter().any(Event::ends_hand) && self.signals().tells(&next);
+        next
     }
 
     /// Commits. If the caller hangs up meanwhile, or it takes too long, it goes on in a task of its own, so that there is
@@ -308,6 +311,7 @@ impl Core {
         if let Some(at) = commit.due {
             self.alarm.ring_for(at);
         }
+        self.signals().committed(commit);
         courier::send(self, &commit.key, table, &commit.events);
         Fate::Done
     }
@@ -376,6 +380,8 @@ fn commit(
         accounts: Vec::new(),
         not_before,
         stamped: Millis::ZERO,
+        origin: None,
+        untold: false,
     }
 }
 

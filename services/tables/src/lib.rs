@@ -30,6 +30,7 @@ pub mod store;
 pub mod time;
 pub mod transactions;
 pub mod trial;
+pub mod untold;
 pub mod wallet;
 pub mod watcher;
 
@@ -46,13 +47,14 @@ pub use settlement::{
     Settlement, SettlementBody, SettlementFilter, SettlementKind, SettlementPage, SettlementPosition,
     Statement,
 };
-pub use signals::Signals;
+pub use signals::{Origin, Signals};
 pub use stops::Stops;
 pub use store::{
     Commit, Ear, Entry, Following, Heard, History, Outage, Outcome, RequestRecord, Store, StoreError, Stored,
     Token,
 };
 pub use time::{Clock, ManualClock, SystemClock};
+pub use untold::{TableHand, Untold};
 pub use watcher::{Message, Watcher};
 
 #[cfg(test)]

@@ -2,6 +2,7 @@
 //! outlives the process.
 
 mod book;
+mod untold;
 
 use std::collections::{BTreeMap, BTreeSet, HashMap, VecDeque};
 use std::ops::Bound;
@@ -13,6 +14,7 @@ use rules::table::Table;
 use uuid::Uuid;
 
 use self::book::Book;
+use self::untold::Notes;
 use crate::books::{AccountName, Books, Tally, overflows};
 use crate::dealer::entropy;
 use crate::ids::{OperatorId, RequestId, TableId, TableKey};
@@ -25,6 +27,7 @@ use crate::store::{
     Stored, severed,
 };
 use crate::time::{Clock, SystemClock};
+use crate::untold::Untold;
 
 /// How many commits a table's history keeps unless set otherwise.
 const HISTORY: usize = 4096;
@@ -50,6 +53,7 @@ struct State {
     /// When which request was recorded, oldest first.
     request_ages: VecDeque<(Millis, OperatorId, RequestId)>,
     books: HashMap<OperatorId, Book>,
+    untold: HashMap<OperatorId, Notes>,
 }
 
 /// A table.
@@ -223,6 +227,10 @@ impl Store for MemoryStore {
         &self.stops
     }
 
+    fn untold(&self) -> &dyn Untold {
+        self
+    }
+
     async fn check(&self) -> Result<(), StoreError> {
         self.state().map(|_| ())
     }
@@ -268,8 +276,13 @@ impl State {
 
     fn apply(&mut self, commit: Commit, accounts: BTreeMap<AccountName, Tally>, now: Millis, history: usize) {
         let at = Some(commit.time(now));
-        let Commit { key, expected: previous, token, table, events, request, settlements, due, .. } = commit;
-        let entry = Entry { version: token.version, token, previous, at, events: events.into() };
+        if let Some(hand) = commit.untold_hand() {
+            self.note(&commit.key.operator, hand, now);
+        }
+        let Commit {
+            key, expected: previous, token, table, events, request, settlements, due, origin, ..
+        } = commit;
+        let entry = Entry { version: token.version, token, previous, at, events: events.into(), origin };
         let stored = Stored { token, table };
         let mut row = self.tables.remove(&key).unwrap_or_else(|| Row::new(stored.clone()));
         if let Some(old) = row.due.take() {

@@ -15,7 +15,9 @@ use crate::books::{AccountStep, Books};
 use crate::ids::{OperatorId, RequestId, TableId, TableKey};
 use crate::resume::ResumeKey;
 use crate::settlement::{Settlement, SettlementFilter, SettlementPage, SettlementPosition};
+use crate::signals::Origin;
 use crate::stops::Stops;
+use crate::untold::{TableHand, Untold};
 
 /// How long a store keeps request records unless set otherwise: 14 days, in ms.
 pub const REQUEST_RETENTION: Millis = Millis::minutes(14 * 24 * 60);
@@ -91,6 +93,10 @@ pub struct Commit {
     pub not_before: Option<Millis>,
     /// With which time its events are stamped, by the store's time as its sender knows it; zero if that does not matter.
     pub stamped: Millis,
+    /// Where it was asked for.
+    pub origin: Option<Origin>,
+    /// It ends a hand of which is to be told: that is noted with it ([`crate::untold`]).
+    pub untold: bool,
 }
 
 impl Commit {
@@ -98,6 +104,12 @@ impl Commit {
     #[must_use]
     pub fn time(&self, now: Millis) -> Millis {
         if self.stamped == Millis::ZERO { now } else { self.stamped }
+    }
+
+    /// The hand that is noted with it, if one is.
+    #[must_use]
+    pub fn untold_hand(&self) -> Option<TableHand> {
+        self.untold.then(|| TableHand { table: self.key.table, number: self.table.hands })
     }
 }
 
@@ -148,6 +160,8 @@ pub struct Entry {
     pub at: Option<Millis>,
     /// What happened.
     pub events: Arc<[Event]>,
+    /// Where it was asked for, if that was remembered.
+    pub origin: Option<Origin>,
 }
 
 /// A piece of a table's history.
@@ -399,6 +413,9 @@ pub trait Store: Send + Sync + 'static {
 
     /// The registry of stops (rules 9.4), in the same place as the tables.
     fn stops(&self) -> &dyn Stops;
+
+    /// The hands of which is still to be told.
+    fn untold(&self) -> &dyn Untold;
 
     /// Whether the store works.
     ///

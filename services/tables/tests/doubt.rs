@@ -199,6 +199,8 @@ async fn falsify(store: &dyn Store, key: &tables::TableKey) {
         accounts: Vec::new(),
         not_before: None,
         stamped: Millis::ZERO,
+        origin: None,
+        untold: false,
     };
     assert!(matches!(store.commit(commit).await.unwrap(), Outcome::Committed { .. }));
 }

@@ -46,6 +46,9 @@ enum Sin {
     ForgetsStopRequests,
     MixesShelves,
     TurnsTheAuditRound,
+    NotesNoHands,
+    ForgetsOrigins,
+    LendsHandsTwice,
 }
 
 /// A store in memory with one sin.
@@ -96,6 +99,8 @@ impl Sinner {
             }
             Sin::DoublesAccounts => commit.accounts.extend(commit.accounts.clone()),
             Sin::ForgetsAccounts => commit.accounts.clear(),
+            Sin::NotesNoHands => commit.untold = false,
+            Sin::ForgetsOrigins => commit.origin = None,
             _ => {}
         }
         Ok(())
@@ -164,6 +169,23 @@ impl Books for Sinner {
 
     async fn account(&self, operator: &OperatorId, player: &PlayerId) -> Result<Vec<Account>, StoreError> {
         self.inner.account(&self.operator(operator), player).await
+    }
+}
+
+#[async_trait]
+impl Untold for Sinner {
+    async fn take(
+        &self,
+        operator: &OperatorId,
+        age: Millis,
+        limit: usize,
+    ) -> Result<Vec<TableHand>, StoreError> {
+        let age = if self.sin == Sin::LendsHandsTwice { Millis::ZERO } else { age };
+        self.inner.take(&self.operator(operator), age, limit).await
+    }
+
+    async fn forget(&self, operator: &OperatorId, hands: &[TableHand]) -> Result<(), StoreError> {
+        self.inner.forget(&self.operator(operator), hands).await
     }
 }
 
@@ -286,6 +308,10 @@ impl Store for Sinner {
         self
     }
 
+    fn untold(&self) -> &dyn tables::Untold {
+        self
+    }
+
     async fn check(&self) -> Result<(), StoreError> {
         self.inner.check().await
     }
@@ -379,6 +405,10 @@ const SINS: &[(Sin, &str)] = &[
     (Sin::ForgetsStopRequests, "a_request_for_a_stop_is_done_once"),
     (Sin::MixesShelves, "shelves_are_strangers"),
     (Sin::TurnsTheAuditRound, "the_audit_has_the_latest_first"),
+    (Sin::NotesNoHands, "a_hand_is_noted_with_its_commit"),
+    (Sin::ForgetsOrigins, "a_hand_is_noted_with_its_commit"),
+    (Sin::LendsHandsTwice, "a_hand_that_was_taken_is_not_taken_again_for_as_long"),
+    (Sin::MixesOperators, "operators_do_not_take_each_others_hands"),
 ];
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]

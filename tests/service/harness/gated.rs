@@ -155,6 +155,10 @@ impl Store for Gated {
         self.inner.stops()
     }
 
+    fn untold(&self) -> &dyn tables::Untold {
+        self.inner.untold()
+    }
+
     async fn check(&self) -> Result<(), StoreError> {
         self.inner.check().await
     }

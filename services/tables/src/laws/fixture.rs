@@ -140,6 +140,8 @@ fn commit(
         due: None,
         not_before: None,
         stamped: Millis::ZERO,
+        origin: None,
+        untold: false,
     }
 }
 

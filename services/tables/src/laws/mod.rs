@@ -13,6 +13,7 @@ mod races;
 mod requests;
 mod retention;
 mod stops;
+mod untold;
 
 use std::fmt;
 use std::future::Future;
@@ -107,6 +108,9 @@ const LAWS: &[Law] = laws![
     PLENTY accounts::an_account_that_is_full_stops_its_commit,
     PLENTY races::racing_writers_make_one_history,
     PLENTY races::readers_see_whole_commits,
+    PLENTY untold::a_hand_is_noted_with_its_commit,
+    PLENTY untold::a_hand_that_was_taken_is_not_taken_again_for_as_long,
+    PLENTY untold::operators_do_not_take_each_others_hands,
     PLENTY stops::a_shelf_changes_only_under_its_token,
     PLENTY stops::stops_come_change_and_go,
     PLENTY stops::every_scope_is_read_as_it_was_written,

@@ -255,6 +255,10 @@ impl Store for Faulty {
         self
     }
 
+    fn untold(&self) -> &dyn tables::Untold {
+        self.inner.untold()
+    }
+
     async fn check(&self) -> Result<(), StoreError> {
         self.inner.check().await
     }

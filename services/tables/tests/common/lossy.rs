@@ -23,6 +23,7 @@ pub struct Lossy {
     ear: Mutex<Option<Arc<dyn Ear>>>,
     /// The stops are not lost.
     stops: tables::stops::shelves::Shelves,
+    untold: MemoryStore,
 }
 
 impl Lossy {
@@ -37,6 +38,7 @@ impl Lossy {
             era: AtomicU64::new(0),
             ear: Mutex::default(),
             stops: tables::stops::shelves::Shelves::new(clock),
+            untold: MemoryStore::default(),
         })
     }
 
@@ -237,6 +239,10 @@ impl Store for Lossy {
 
     fn stops(&self) -> &dyn Stops {
         &self.stops
+    }
+
+    fn untold(&self) -> &dyn tables::Untold {
+        &self.untold
     }
 
     async fn check(&self) -> Result<(), StoreError> {

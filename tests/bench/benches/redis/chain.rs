@@ -114,6 +114,8 @@ impl Maker {
             accounts: Vec::new(),
             not_before: None,
             stamped: now(),
+            origin: None,
+            untold: false,
         }
     }
 }
