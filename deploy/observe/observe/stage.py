@@ -1,0 +1,155 @@
+"""The stage: Redis, three servers on it, two operators, and what looks at them. Everything at free ports, in one folder."""
+
+import os
+import subprocess
+from pathlib import Path
+
+from . import tools
+from .backends import Jaeger, Prometheus
+from .process import Process, connects, free_ports, gets
+
+REPLICAS = 3
+HISTORY = 1_000_000
+OPENING = 1_000_000_000
+
+
+class Operator:
+    """An operator: his name and token, and his backend, which books settlement records and may be a wallet."""
+
+    def __init__(self, name, folder, wallet):
+        self.name, self.token, self.wallet = name, f"{name}-token-0123456789abcdef", wallet
+        self.folder, self.port = folder / name, free_ports(1)[0]
+        self.folder.mkdir()
+        self.secret = self.folder / "wallet-token"
+        self.secret.write_text(f"{name}-wallet-0123456789abcdef\n")
+        self.process = None
+
+    def start(self, binary, server):
+        """His backend, as a consumer of the records of this server."""
+        command = [
+            binary, "operator", "--listen", f"127.0.0.1:{self.port}", "--file", self.folder / "books.redb",
+            "--token-file", self.secret, "--faults", self.folder / "faults", "--open-balance", OPENING,
+            "--fulcrum", server, "--token", self.token, "--consumer", "books",
+        ]
+        self.process = Process("backend", command, self.folder).listens(self.port)
+
+    def misbehave(self, *faults):
+        """What his wallet does wrong from now on; nothing makes it well again."""
+        new = self.folder / "faults.new"
+        new.write_text("".join(f"{fault}\n" for fault in faults))
+        os.rename(new, self.folder / "faults")
+
+
+class Replica:
+    """A server."""
+
+    def __init__(self, number, stage):
+        self.number, self.stage = number, stage
+        self.port, self.metrics = stage.ports[number - 1], stage.admin[number - 1]
+        self.address, self.target = f"http://127.0.0.1:{self.port}", f"127.0.0.1:{self.metrics}"
+        # One of them tells all it can: the scan for cards and names reads that, too.
+        level = "trace" if number == 1 else "info"
+        command = [
+            stage.binary, "serve", "--config", stage.folder / "fulcrum.toml", "--listen", f"127.0.0.1:{self.port}",
+            "--metrics", self.target, "--log", level,
+        ]
+        self.process = Process(f"server-{number}", command, stage.folder).listens(self.port)
+
+    def kill(self):
+        self.process.kill()
+
+    def start(self):
+        self.process.start()
+        self.process.listens(self.port)
+
+
+class Stage:
+    """Everything that runs."""
+
+    def __init__(self, folder, binary, rules, fast_rules):
+        self.folder, self.binary = Path(folder), binary
+        self.replicas, self.operators, self.jaeger, self.prometheus, self.fast, self.redis = [], [], None, None, None, None
+        self.rules, self.fast_rules = rules, fast_rules
+        self.ports, self.admin = free_ports(REPLICAS), free_ports(REPLICAS)
+
+    def start(self, step):
+        """Starts everything, in order; step(what) is the display."""
+        with step("Jaeger") as shown:
+            self.jaeger = Jaeger(self.folder, tools.jaeger(shown.say))
+            shown.say(f"{self.jaeger.url}, OTLP at 127.0.0.1:{self.jaeger.otlp}")
+        with step("Redis"):
+            self.start_redis()
+        with step(f"{REPLICAS} servers") as shown:
+            self.operators = [Operator("north", self.folder, False), Operator("south", self.folder, True)]
+            self.write_settings()
+            self.replicas = [Replica(number, self) for number in range(1, REPLICAS + 1)]
+            shown.say(" ".join(replica.address for replica in self.replicas))
+        with step("the operators' backends"):
+            for operator, replica in zip(self.operators, self.replicas):
+                operator.start(self.binary, replica.address)
+        with step("Prometheus, and a second one with rules in quick motion") as shown:
+            targets = [replica.target for replica in self.replicas]
+            self.prometheus = Prometheus("prometheus", self.folder, targets, self.rules)
+            self.fast = Prometheus("prometheus-fast", self.folder, targets, self.fast_rules)
+            self.fast.process.until(lambda: len(self.fast.targets_up()) == REPLICAS, "does not reach the servers")
+            shown.say(f"{self.prometheus.url}, {self.fast.url}")
+        return self
+
+    def start_redis(self):
+        """Redis as deploy/redis.md wants it, on the same files each time."""
+        if self.redis is None:
+            (self.redis_port,) = free_ports(1)
+            data = self.folder / "redis"
+            data.mkdir()
+            command = [
+                tools.debian("redis-server", "redis-server"), "--port", self.redis_port, "--bind", "127.0.0.1", "--dir", data,
+                "--appendonly", "yes", "--save", "", "--maxmemory-policy", "noeviction", "--stream-node-max-bytes", "1024",
+            ]
+            self.redis = Process("redis", command, self.folder)
+        else:
+            self.redis.start()
+        self.redis.listens(self.redis_port)
+
+    def write_settings(self):
+        """The servers' settings file, tokens and key."""
+        tokens, keys = self.folder / "tokens", self.folder / "keys"
+        tokens.write_text("".join(f"{operator.name} {operator.token}\n" for operator in self.operators))
+        keys.write_text(f"k1 {'5a' * 32}\n")
+        keys.chmod(0o600)
+        lines = [
+            f'redis = "redis://127.0.0.1:{self.redis_port}?history={HISTORY}"',
+            f'token_file = "{tokens}"', f'key_file = "{keys}"', "[log]", 'format = "json"', "[wallet]", "deadline_ms = 1000",
+        ]
+        for operator in self.operators:
+            if operator.wallet:
+                lines += [f"[wallets.{operator.name}]", f'address = "http://127.0.0.1:{operator.port}"',
+                          f'token_file = "{operator.secret}"']
+        if self.traces():
+            lines += ["[traces]", f'endpoint = "http://127.0.0.1:{self.jaeger.otlp}"', "ratio = 1.0"]
+        (self.folder / "fulcrum.toml").write_text("\n".join(lines) + "\n")
+
+    def traces(self):
+        """Whether this program has traces at all."""
+        told = subprocess.run([self.binary, "serve", "--print-config"], capture_output=True, text=True, check=True)
+        return "[traces]" in told.stdout
+
+    def well(self):
+        """Whether all servers serve and are scraped."""
+        return (connects(self.redis_port) and all(gets(f"http://{r.target}/metrics") for r in self.replicas))
+
+    def redis_cli(self, *words):
+        """A command to Redis."""
+        told = subprocess.run(
+            ["redis-cli", "-p", str(self.redis_port), *words], capture_output=True, text=True, timeout=20, check=False)
+        return told.stdout.strip()
+
+    def processes(self):
+        backends = [b.process for b in (self.jaeger, self.prometheus, self.fast) if b]
+        operators = [operator.process for operator in self.operators if operator.process]
+        servers = [replica.process for replica in self.replicas]
+        return [*operators, *servers, *backends, *([self.redis] if self.redis else [])]
+
+    def end(self):
+        """Ends all that was started."""
+        for process in self.processes():
+            process.end()
