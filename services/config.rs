@@ -17,7 +17,7 @@ pub const DEFAULTS: &str = include_str!("config/default.toml");
 const MEMORY: &str = "memory";
 
 /// The settings.
-#[derive(Clone, PartialEq, Eq, Debug, Deserialize)]
+#[derive(Clone, PartialEq, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Settings {
     /// Where to listen.
@@ -36,6 +36,8 @@ pub struct Settings {
     pub wallets: BTreeMap<String, WalletSettings>,
     /// What all wallets have in common.
     pub wallet: WalletLimits,
+    /// Where traces go.
+    pub traces: Traces,
     /// The log.
     pub log: Log,
 }
@@ -96,6 +98,31 @@ pub struct WalletLimits {
 
 /// A payment's calls have to be over when its term is: [`rules::payment::FIRST_TERM`].
 const LONGEST_WALLET_CALL: u64 = 5_000;
+
+/// Which traces are told, and where.
+#[derive(Clone, PartialEq, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Traces {
+    /// The collector, `http://host:port`; empty: none.
+    pub endpoint: String,
+    /// The share that is told, 0 to 1.
+    pub ratio: f64,
+    /// Whether callers decide about their calls.
+    pub from_callers: bool,
+    /// How players are named.
+    pub player_ids: PlayerIds,
+    player_key_file: String,
+}
+
+/// How players are named in traces.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum PlayerIds {
+    /// By a keyed hash.
+    Hashed,
+    /// By their ids.
+    Clear,
+}
 
 /// How the log is written.
 #[derive(Clone, PartialEq, Eq, Debug, Deserialize)]
@@ -194,6 +221,12 @@ impl Settings {
         given(&self.admin_token_file)
     }
 
+    /// The file with the key by which players are named in traces, if there is one.
+    #[must_use]
+    pub fn player_key_file(&self) -> Option<&Path> {
+        given(&self.traces.player_key_file)
+    }
+
     /// The key file, if one is named.
     #[must_use]
     pub fn key_file(&self) -> Option<&Path> {
@@ -219,6 +252,10 @@ impl Settings {
             return Err(ConfigError::Unusable(most));
         }
         self.metrics()?;
+        if !(0.0..=1.0).contains(&self.traces.ratio) {
+            let ratio = self.traces.ratio;
+            return Err(ConfigError::Unusable(format!("traces.ratio is a share from 0 to 1, not {ratio}")));
+        }
         let limits = &self.limits;
         let numbers = [
             ("wallet.deadline_ms", self.wallet.deadline_ms == 0),
@@ -301,6 +338,8 @@ mod tests {
             ("[limits]\nwatchers = 0", "limits.watchers"),
             ("[log]\nformat = \"xml\"", "format"),
             ("admin_token_file = \"a\"", "token_file"),
+            ("[traces]\nratio = 1.5", "traces.ratio"),
+            ("[traces]\nplayer_ids = \"names\"", "player_ids"),
             ("store = \"\"", "store"),
             ("store = ", "TOML"),
         ] {

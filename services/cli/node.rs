@@ -27,6 +27,7 @@ use crate::config::{Place, Settings};
 use crate::grpc::{self, ServeConfig, ServeError, Tokens};
 use crate::store::embedded::{EmbeddedSettings, EmbeddedStore, OpenError};
 use crate::store::{Codec, Keyring, KeyringError, RedisConfig, RedisStore};
+use crate::telemetry::listener::Listener;
 use crate::telemetry::metrics::Metrics;
 use crate::telemetry::{scrape, unread};
 
@@ -240,7 +241,8 @@ async fn watch_over(
     tracing::info!(%address, "metrics are served");
     let metrics = Arc::new(Metrics::new(&operators));
     // Nobody else has set any: these are the only ones of this process.
-    let _ = tables.clone().with_signals(Arc::<Metrics>::clone(&metrics));
+    let listener_of = Listener { metrics: Some(Arc::clone(&metrics)) };
+    let _ = tables.clone().with_signals(Arc::new(listener_of));
     let store = Arc::clone(tables.store());
     tokio::spawn(unread::run(Arc::clone(&metrics), store, operators, unread::EVERY, stop.clone()));
     tokio::spawn(scrape::serve(listener, metrics, stop));

@@ -92,6 +92,15 @@ pub struct ServeArgs {
     #[arg(long, env = "FULCRUM_RECENT_TABLES", value_name = "TABLES", help_heading = "Limits")]
     recent_tables: Option<u64>,
 
+    /// Where traces go: a collector that takes OTLP over gRPC, as http://127.0.0.1:4317; nowhere by default. [setting:
+    /// traces.endpoint]
+    #[arg(long, env = "FULCRUM_TRACES", value_name = "URL", help_heading = "Traces")]
+    traces: Option<String>,
+    /// The share of hands and calls that is told, 0 to 1; hands that went wrong always are. [setting: traces.ratio;
+    /// default: 0.01]
+    #[arg(long, env = "FULCRUM_TRACE_RATIO", value_name = "SHARE", help_heading = "Traces")]
+    trace_ratio: Option<f64>,
+
     /// How log lines look. [setting: log.format; default: text]
     #[arg(long, env = "FULCRUM_LOG_FORMAT", value_name = "FORMAT", value_enum, help_heading = "Log")]
     log_format: Option<LogFormat>,
@@ -151,6 +160,8 @@ impl ServeArgs {
             ("limits.watchers_of_a_table", number(self.watchers_of_a_table)),
             ("limits.watcher_behind", number(self.watcher_behind)),
             ("limits.recent_tables", number(self.recent_tables)),
+            ("traces.endpoint", text(&self.traces)),
+            ("traces.ratio", self.trace_ratio.map(Value::from)),
             ("log.format", format),
             ("log.filter", text(&self.log)),
         ];

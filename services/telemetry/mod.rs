@@ -1,8 +1,11 @@
-//! What the process says about itself: its log and its metrics. No card is ever written to either.
+//! What the process says about itself: its log, its metrics and its traces. No card is ever written to any of them.
 
+pub mod conventions;
+pub mod listener;
 pub mod metrics;
 pub mod names;
 pub mod scrape;
+pub mod traces;
 pub mod unread;
 
 use std::io::{self, IsTerminal};

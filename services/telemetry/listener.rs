@@ -1,0 +1,58 @@
+//! Hears what happens at the tables and passes it on to those who make something of it: metrics and traces.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use tables::wallet::{Call, Reply};
+use tables::{Commit, OperatorId, Origin, Signals};
+
+use super::metrics::Metrics;
+
+/// Those who listen.
+#[derive(Default)]
+pub struct Listener {
+    /// Counts.
+    pub metrics: Option<Arc<Metrics>>,
+}
+
+impl Listener {
+    /// Whether nobody listens.
+    #[must_use]
+    pub fn is_nobody(&self) -> bool {
+        self.metrics.is_none()
+    }
+}
+
+impl Signals for Listener {
+    fn table_stopped(&self, operator: &OperatorId) {
+        if let Some(metrics) = &self.metrics {
+            metrics.table_stopped(operator);
+        }
+    }
+
+    fn committed(&self, commit: &Commit) {
+        if let Some(metrics) = &self.metrics {
+            metrics.committed(commit);
+        }
+    }
+
+    fn origin(&self) -> Option<Origin> {
+        None
+    }
+
+    fn tells(&self, _commit: &Commit) -> bool {
+        false
+    }
+
+    fn wallet_asked(&self, operator: &OperatorId, call: Call, reply: &Reply, took: Duration) {
+        if let Some(metrics) = &self.metrics {
+            metrics.wallet_asked(operator, call, reply, took);
+        }
+    }
+
+    fn wallet_spared(&self, operator: &OperatorId, call: Call) {
+        if let Some(metrics) = &self.metrics {
+            metrics.wallet_spared(operator, call);
+        }
+    }
+}
