@@ -48,7 +48,7 @@ def hands():
                (f"sum by (operator, outcome) (rate(fulcrum_hands_ended_total{{{OF}}}[$__rate_interval]))",
                 "{{operator}} {{outcome}}"), stacked=True)
     yield line("Voided hands by reason",
-               "malfunction: an invariant did not hold, or the operator's table was stopped so; history_lost: Redis lost "
+               "malfunction: an invariant did not hold; history_lost: Redis lost "
                "commits; requested: VoidHand.", "none",
                (or_zero(f"sum by (operator, reason) (increase(fulcrum_hands_voided_total{{{WHO}}}[$__rate_interval]))"),
                 "{{operator}} {{reason}}"), thresholds=from_((1, RED)))
