@@ -7,6 +7,7 @@
 #![allow(dead_code)]
 
 pub mod caller;
+pub mod collector;
 pub mod decks;
 pub mod eyes;
 pub mod gated;
