@@ -51,15 +51,22 @@ def ask(url, parameters=None, patience=120):
 
 
 class Jaeger:
-    """A Jaeger that takes OTLP over gRPC and keeps all traces in memory."""
+    """A Jaeger's query API."""
 
-    def __init__(self, folder, binary):
+    def __init__(self, url):
+        self.url = url
+
+    @classmethod
+    def start(cls, folder, binary):
+        """One that takes OTLP over gRPC and keeps all traces in memory."""
+        self = cls("")
         self.otlp, self.http, grpc = free_ports(3)
         settings = folder / "jaeger.yaml"
         settings.write_text(JAEGER.format(http=self.http, grpc=grpc, otlp=self.otlp, most=MOST_TRACES))
         self.url = f"http://127.0.0.1:{self.http}"
         self.process = Process("jaeger", [binary, "--config", settings], folder)
         self.process.listens(self.otlp).answers(f"{self.url}/api/services")
+        return self
 
     def services(self):
         return ask(f"{self.url}/api/services")["data"] or []
@@ -83,11 +90,26 @@ class Jaeger:
             parameters["operation"] = operation
         return ask(f"{self.url}/api/traces", parameters)["data"] or []
 
+    def search(self, target, values):
+        """A search as a dashboard's panel has it: for spans with these tags, variables filled in."""
+        from .check_queries import fill
+
+        tags = dict(pair.split("=", 1) for pair in fill(target["tags"], values).split())
+        parameters = {"service": target["service"], "limit": target["limit"], "lookback": "1d", "tags": json.dumps(tags)}
+        parameters |= {key: target[key] for key in ("operation", "minDuration") if key in target}
+        return ask(f"{self.url}/api/traces", parameters)["data"] or []
+
 
 class Prometheus:
-    """A Prometheus that scrapes each second, keeps exemplars, and holds these rules."""
+    """A Prometheus' API."""
 
-    def __init__(self, name, folder, targets, rules):
+    def __init__(self, url):
+        self.url = url
+
+    @classmethod
+    def start(cls, name, folder, targets, rules):
+        """One that scrapes each second, keeps exemplars, and holds these rules."""
+        self = cls("")
         self.targets, self.settings = targets, folder / f"{name}.yml"
         (self.port,) = free_ports(1)
         self.url = f"http://127.0.0.1:{self.port}"
@@ -105,6 +127,7 @@ class Prometheus:
         ]
         self.process = Process(name, command, folder, {**os.environ, "GOMAXPROCS": "1"})
         self.process.answers(f"{self.url}/-/ready")
+        return self
 
     def _get(self, call, **parameters):
         return ask(f"{self.url}/api/v1/{call}", parameters)["data"]

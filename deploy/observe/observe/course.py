@@ -66,14 +66,15 @@ class Run:
             from . import faults
 
             heading("The faults, one after the other, with rules in quick motion")
-            faults.make_all(self.stage, self.report, self.alerts, Step)
+            faults.make_all(self.stage, self.report, self.alerts, Step, self.options.fault)
         if "healthy" in parts:
             self.expressions("faults" in parts)
         if "pictures" in parts:
             from . import pictures
 
             heading("The pictures")
-            pictures.draw(self, Path(self.options.pictures or tools.ROOT / "deploy" / "pictures"), Step)
+            pictures.draw(Path(self.options.pictures or tools.ROOT / "deploy" / "pictures"), self.stage.prometheus,
+                          self.stage.jaeger if self.stage.traces() else None, self.began, self.ended, Step)
 
     def play(self):
         """First without any fault, then with servers that are killed."""

@@ -1,6 +1,7 @@
 """The servers as an operator's backend sees them: the contract's calls, made with the stubs of proto/."""
 
 import sys
+import uuid
 
 import grpc
 
@@ -50,6 +51,51 @@ class Client:
     def consumers(self):
         request = self.pb["settlement_service_pb2"].ListConsumersRequest(page_size=PAGE)
         return self._pages(self.settlements_stub.ListConsumers, request, "consumers")
+
+    def table(self, table_id):
+        request = self.pb["table_service_pb2"].GetTableRequest(table_id=table_id)
+        return self.tables_stub.GetTable(request, metadata=self.metadata, timeout=10).table
+
+    def open_table(self, name):
+        """A table of ten seats, for a fault; returns its id."""
+        config = self.pb["config_pb2"].TableConfig(display_name=name, currency="EUR", game=2, limit=1, seats=10)
+        config.stakes.small_blind, config.stakes.big_blind = 50, 100
+        config.stakes.min_buy_in, config.stakes.max_buy_in = 2000, 10000
+        request = self.pb["table_service_pb2"].CreateTableRequest(request_id=str(uuid.uuid4()), config=config)
+        return self.tables_stub.CreateTable(request, metadata=self.metadata, timeout=10).table_id
+
+    def seat(self, table_id, player, transaction):
+        request = self.pb["table_service_pb2"].SeatPlayerRequest(
+            request_id=str(uuid.uuid4()), table_id=table_id, player_id=player, buy_in=10000, transaction_id=transaction)
+        return self.tables_stub.SeatPlayer(request, metadata=self.metadata, timeout=10)
+
+    def wish(self, table_id, player):
+        """Sets a player's standing wishes: the smallest change of a table that there is."""
+        request = self.pb["table_service_pb2"].SetPreferencesRequest(
+            request_id=str(uuid.uuid4()), table_id=table_id, player_id=player)
+        return self.tables_stub.SetPreferences(request, metadata=self.metadata, timeout=10)
+
+    def watch(self, table_id):
+        """A spectator's stream, from a snapshot on."""
+        request = self.pb["table_service_pb2"].WatchTableRequest(table_id=table_id)
+        return self.tables_stub.WatchTable(request, metadata=self.metadata, timeout=120)
+
+    def void_running_hand(self, table_id):
+        """Voids the hand that is being played, if there is one."""
+        table = self.table(table_id)
+        if table.HasField("hand") and table.hand.running:
+            request = self.pb["settlement_service_pb2"].VoidHandRequest(
+                request_id=str(uuid.uuid4()), table_id=table_id, hand_number=table.hand.number, reason="a fault is made",
+                requester="observe")
+            self.settlements_stub.VoidHand(request, metadata=self.metadata, timeout=10)
+
+    def stream_settlements(self, consumer):
+        request = self.pb["settlement_service_pb2"].StreamSettlementsRequest(consumer=consumer)
+        return self.settlements_stub.StreamSettlements(request, metadata=self.metadata, timeout=600)
+
+    def delete_consumer(self, consumer):
+        request = self.pb["settlement_service_pb2"].DeleteConsumerRequest(consumer=consumer)
+        return self.settlements_stub.DeleteConsumer(request, metadata=self.metadata, timeout=10)
 
     def _pages(self, call, request, field):
         found = []

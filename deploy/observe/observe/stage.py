@@ -75,7 +75,7 @@ class Stage:
     def start(self, step):
         """Starts everything, in order; step(what) is the display."""
         with step("Jaeger") as shown:
-            self.jaeger = Jaeger(self.folder, tools.jaeger(shown.say))
+            self.jaeger = Jaeger.start(self.folder, tools.jaeger(shown.say))
             shown.say(f"{self.jaeger.url}, OTLP at 127.0.0.1:{self.jaeger.otlp}")
         with step("Redis"):
             self.start_redis()
@@ -89,8 +89,8 @@ class Stage:
                 operator.start(self.binary, replica.address)
         with step("Prometheus, and a second one with rules in quick motion") as shown:
             targets = [replica.target for replica in self.replicas]
-            self.prometheus = Prometheus("prometheus", self.folder, targets, self.rules)
-            self.fast = Prometheus("prometheus-fast", self.folder, targets, self.fast_rules)
+            self.prometheus = Prometheus.start("prometheus", self.folder, targets, self.rules)
+            self.fast = Prometheus.start("prometheus-fast", self.folder, targets, self.fast_rules)
             self.fast.process.until(lambda: len(self.fast.targets_up()) == REPLICAS, "does not reach the servers")
             shown.say(f"{self.prometheus.url}, {self.fast.url}")
         return self
@@ -118,7 +118,7 @@ class Stage:
         keys.chmod(0o600)
         lines = [
             f'redis = "redis://127.0.0.1:{self.redis_port}?history={HISTORY}"',
-            f'token_file = "{tokens}"', f'key_file = "{keys}"', "[log]", 'format = "json"', "[wallet]", "deadline_ms = 1000",
+            f'token_file = "{tokens}"', f'key_file = "{keys}"', "[log]", 'format = "json"', "[wallet]", "deadline_ms = 1000", "park_after_seconds = 10",
         ]
         for operator in self.operators:
             if operator.wallet:

@@ -1,0 +1,85 @@
+"""The faults: each alert is made to fire by what it is for, while bots play on.
+
+Rules are in quick motion (rules.py). An alert counts if it was silent before its fault and fires while the fault lasts. The
+stage is well again before the next fault.
+"""
+
+import time
+
+from .. import rules, tools
+from ..play import Load
+from . import calls, play, redis, service
+
+# So long a fault lasts at the most, and so long the alerts of a fault may take to be silent before it.
+PATIENCE, SILENCE, WELL = 75, 90, 60
+
+# In this order: what leaves traces in long windows comes late.
+FAULTS = [*play.FAULTS, *redis.FAULTS, *service.FAULTS, *calls.FAULTS]
+
+# What a service in order cannot be brought to from outside. The tests in deploy/alerts/tests have them.
+NOT_MADE = {
+    "FulcrumTableStopped": "no call, and nothing done to Redis, breaks an invariant of a table",
+}
+
+
+def make_all(stage, report, alerts, step, only=""):
+    """Makes all faults, or those that are described with this text; reports what fired."""
+    known = {alert for fault in FAULTS for alert in fault.alerts} | set(NOT_MADE)
+    report.check("there is a fault for every alert", len(known), [
+        f"{alert} has none" for alert in rules.names(alerts) if alert not in known])
+    tests = "".join(file.read_text() for file in (tools.ROOT / "deploy" / "alerts" / "tests").glob("*.yml"))
+    for alert, why in NOT_MADE.items():
+        report.note(f"{alert} is not made: {why}", [])
+        report.check(f"{alert} is in the tests of the rules instead", 1, [] if alert in tests else ["it is not"])
+    background = [Load(stage, operator, "background", 10**6, 6, ("--no-check", "--last-hands", "20s"))
+                  for operator in stage.operators]
+    for load in background:
+        load.process.until(lambda load=load: load.hands() > 2, "plays no hands")
+    wanted = set(rules.names(alerts))
+    try:
+        for fault in FAULTS:
+            if wanted & set(fault.alerts) and only in f"{fault.what} {fault.alerts}":
+                _make(fault, stage, report, step, wanted)
+    finally:
+        for load in background:
+            load.process.kill()
+
+
+def _make(fault, stage, report, step, wanted):
+    expected = [alert for alert in fault.alerts if alert in wanted]
+    with step(f"{fault.what}: {', '.join(expected)}") as shown:
+        noisy = _until(lambda: not _firing(stage, expected), SILENCE)
+        fired, broken = {}, []
+        began = time.time()
+        undo = None
+        try:
+            undo = fault.make(stage)
+            _until(lambda: fired.update(stage.fast.fired(began, time.time())) or set(expected) <= set(fired), PATIENCE)
+        except Exception as why:  # noqa: BLE001: a fault that cannot be made is a finding, and the others go on
+            broken.append(f"it could not be made: {type(why).__name__} {why}")
+        finally:
+            if undo:
+                undo()
+        for alert in expected:
+            if alert not in fired:
+                broken.append(f"{alert} did not fire")
+            elif not noisy:
+                broken.append(f"{alert} fired already before the fault")
+        shown.say(", ".join(f"{alert} after {fired[alert] - began:.0f} s" for alert in expected if alert in fired))
+        if not _until(stage.well, WELL):
+            broken.append("the stage did not get well again")
+    report.check(f"{fault.what}: {', '.join(expected)}", len(expected), broken)
+
+
+def _firing(stage, alerts):
+    return set(alerts) & {series["metric"]["alertname"] for series in stage.fast.at('ALERTS{alertstate="firing"}')}
+
+
+def _until(true, patience):
+    end = time.monotonic() + patience
+    while not true():
+        if time.monotonic() > end:
+            return False
+        time.sleep(0.5)
+    return True
+

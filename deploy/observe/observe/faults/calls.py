@@ -1,0 +1,74 @@
+"""Faults of callers, and of settings that are too small for them."""
+
+import time
+import uuid
+
+from ..service import Client
+from .fault import Again, Fault
+
+
+def _shed(stage):
+    """A server that takes two calls at once."""
+    replica = stage.replicas[-1]
+    replica.kill()
+    replica.process.command += ["--calls", "2"]
+    replica.start()
+    clients = [Client(replica.address, stage.operators[0].token) for _ in range(12)]
+    again = Again(lambda number: clients[number].tables(), 0, len(clients))
+
+    def undo():
+        again.stop()
+        replica.kill()
+        del replica.process.command[-2:]
+        replica.start()
+
+    return undo
+
+
+def _conflicts(stage):
+    """Many callers change one table, through all servers."""
+    token = stage.operators[0].token
+    with Client(stage.replicas[0].address, token) as client:
+        table = client.open_table("contended")
+    clients = [Client(stage.replicas[number % len(stage.replicas)].address, token) for number in range(9)]
+    players = [f"load-c0ffee00-0-{number}" for number in range(9)]
+    for client, player in zip(clients, players):
+        client.seat(table, player, str(uuid.uuid4()))
+    again = Again(lambda number: clients[number].wish(table, players[number]), 0, len(clients))
+    return again.stop
+
+
+def _cut_off(stage):
+    """Watchers who do not read, at servers that wait for nobody."""
+    replica = stage.replicas[-1]
+    replica.kill()
+    replica.process.command += ["--watcher-behind", "1"]
+    replica.start()
+    client = Client(replica.address, stage.operators[0].token)
+    tables = [table.table_id for table in client.tables() if table.state == 1]
+    streams = []
+
+    def watch(_):
+        # New ones, since those that were cut off are gone; nobody reads what they are told.
+        streams.extend(client.watch(table) for table in tables for _ in range(4))
+        time.sleep(1)
+
+    again = Again(watch)
+
+    def undo():
+        again.stop()
+        for stream in streams:
+            stream.cancel()
+        client.channel.close()
+        replica.kill()
+        del replica.process.command[-2:]
+        replica.start()
+
+    return undo
+
+
+FAULTS = [
+    Fault("a server takes two calls at once", ["FulcrumCallsShed"], _shed),
+    Fault("many callers change one table through all servers", ["FulcrumConflictStorm"], _conflicts),
+    Fault("watchers do not read what they are told", ["FulcrumWatchersCutOff"], _cut_off),
+]

@@ -1,0 +1,115 @@
+"""Faults of servers, of their machine and of what looks at them."""
+
+import json
+import os
+import subprocess
+import time
+
+from .. import tools
+from .fault import Again, Fault
+
+
+def _down(stage):
+    stage.replicas[-1].kill()
+    return stage.replicas[-1].start
+
+
+def _no_targets(stage):
+    """Prometheus is told of no server."""
+    settings = json.loads(stage.fast.settings.read_text())
+
+    def tell(targets):
+        settings["scrape_configs"][0]["static_configs"][0]["targets"] = targets
+        stage.fast.settings.write_text(json.dumps(settings))
+        stage.fast.process.signal("HUP")
+
+    tell([])
+    return lambda: tell(stage.fast.targets)
+
+
+def _collector(stage):
+    """The collector of traces takes nothing any more."""
+    stage.jaeger.process.signal("STOP")
+    return lambda: stage.jaeger.process.signal("CONT")
+
+
+def _clock(stage):
+    """A server whose clock is five seconds ahead of everybody else's."""
+    folder = subprocess.run(["dpkg", "-L", "libfaketime"], capture_output=True, text=True, check=False).stdout
+    library = next((line for line in folder.splitlines() if line.endswith("libfaketime.so.1")), None)
+    if library is None:
+        tools.debian("faketime", "faketime")
+        return _clock(stage)
+    replica = stage.replicas[-1]
+    replica.kill()
+    replica.process.environment = {**os.environ, "LD_PRELOAD": library, "FAKETIME": "+5s", "DONT_FAKE_MONOTONIC": "1"}
+    replica.start()
+
+    def undo():
+        replica.kill()
+        replica.process.environment = None
+        replica.start()
+
+    return undo
+
+
+def _late(stage):
+    """Servers that stand still for seconds while clocks run out."""
+    def halt(_):
+        for replica in stage.replicas:
+            replica.process.signal("STOP")
+        time.sleep(2)
+        for replica in stage.replicas:
+            replica.process.signal("CONT")
+        time.sleep(1)
+
+    load = _absent(stage)
+    again = Again(halt)
+
+    def undo():
+        again.stop()
+        for replica in stage.replicas:
+            replica.process.signal("CONT")
+        load.process.kill()
+
+    return undo
+
+
+def _absent(stage):
+    """Tables at which nobody answers."""
+    from ..play import Load
+
+    return Load(stage, stage.operators[0], "absent", 10**6, 10,
+                ("--no-check", "--absent", "100%", "--action-clock", "1s", "--between-hands", "500ms"))
+
+
+def _starved(stage):
+    """A machine on which others take nearly all the time, while many call."""
+    from ..play import Load
+
+    replica = stage.replicas[-1]
+    hogs = [subprocess.Popen(["nice", "-n", "0", "sh", "-c", "while :; do :; done"]) for _ in range(2 * os.cpu_count())]
+    os.setpriority(os.PRIO_PROCESS, replica.process.child.pid, 19)
+    for task in os.listdir(f"/proc/{replica.process.child.pid}/task"):
+        os.setpriority(os.PRIO_PROCESS, int(task), 19)
+    load = Load(stage, stage.operators[0], "crowd", 10**6, 60, ("--no-check", "--think", "0ms", "--connections", "60"))
+
+    def undo():
+        load.process.kill()
+        for hog in hogs:
+            hog.kill()
+            hog.wait()
+        replica.kill()
+        replica.start()
+
+    return undo
+
+
+FAULTS = [
+    Fault("a server is gone", ["FulcrumTargetDown"], _down),
+    Fault("Prometheus knows no servers", ["FulcrumNoTargets"], _no_targets),
+    Fault("the collector takes no traces", ["FulcrumSpansDropped"], _collector),
+    Fault("a server's clock is five seconds ahead", ["FulcrumStoreTimeOff"], _clock),
+    Fault("servers stand still for seconds", ["FulcrumClocksLate"], _late),
+    Fault("a server gets hardly any time, and many call", ["FulcrumRuntimeQueue", "FulcrumRuntimeBusy"], _starved),
+]
