@@ -6,9 +6,9 @@ import urllib.request
 
 # As the service writes cards for those who may see them, as people write them, and as the contract names them.
 CARDS = {
-    "a card like Ah": re.compile(r"(?<![\w/+=.#-])(?:[2-9TJQK][cdhs]|A[cdh]|As(?=[\"',;\]) ]*(?:[2-9TJQKA][cdhs])))(?![\w/+=-])"),
+    "a card like Ah": re.compile(r"(?<![\w.-])(?:[2-9TJQK][cdhs]|A[cdh]|As(?=[\"',;\]) ]*(?:[2-9TJQKA][cdhs])))(?![\w/+=-])"),
     "a card with a suit's sign": re.compile(r"(?:10|[2-9TJQKA])\s?[♠♥♦♣♤♡♢♧]|\\u26(?:6[0-7])|[\U0001F0A1-\U0001F0DE]"),
-    "a card's name": re.compile(r"(?i)\b(?:two|three|four|five|six|seven|eight|nine|ten|jack|queen|king|ace)[ _]of[ _]"
+    "a card's name": re.compile(r"(?i)(?<![a-z])(?:two|three|four|five|six|seven|eight|nine|ten|jack|queen|king|ace)[ _]of[ _]"
                                 r"(?:clubs|diamonds|hearts|spades)"),
     "the words of a deck or hole cards with contents": re.compile(r"(?i)\b(?:deck|hole_cards|holes|pivot_index|card_index)"
                                                                   r"\"?\s?[:=(]\s?[\[(\"]?\d"),

@@ -65,4 +65,4 @@ def _ended(turn, answer):
         return "hand_ended"
     if turn.kind == PICK and answer.action == "pick":
         return "picked" if answer.by == PLAYER else "picked_for_him"
-    return {PLAYER: "action", TIME_OUT: "time_out", ABSENT: "time_out"}[answer.by]
+    return {PLAYER: "action", TIME_OUT: "time_out", ABSENT: "absent"}[answer.by]

@@ -31,6 +31,14 @@ def venv_python():
     return python
 
 
+def in_venv():
+    """Goes on in that Python: what this file is called from begins anew there."""
+    CACHE.mkdir(parents=True, exist_ok=True)
+    python = venv_python()
+    if Path(sys.prefix).resolve() != python.parent.parent.resolve():
+        os.execv(python, [str(python), *sys.argv])
+
+
 def debian(command, package):
     """A program of a Debian package, which is installed if it is not there and we may."""
     found = shutil.which(command)

@@ -9,7 +9,7 @@ from ..spans import spans
 from . import panels
 from .style import DPI, GROUND, INK, SOFT, save, value
 
-COLUMN, UNIT, MARGIN, HEAD = 55, 29, 16, 52
+COLUMN, UNIT, MARGIN, HEAD = 50, 29, 16, 52
 POINTS = 240
 
 
@@ -48,7 +48,12 @@ class Answers:
             for one in self.prometheus.over(expression, self.start, self.end, f"{self.step:.3f}"):
                 name = self.legend(target.get("legendFormat") or "", one["metric"])
                 found.append(Series(name, one["metric"], one["values"]))
-        return [one for one in found if one.known()]
+        found = [one for one in found if one.known()]
+        # `or vector(0)` stands in where there is nothing: it has no name of its own.
+        named = [one for one in found if "{{" not in one.name]
+        for one in found:
+            one.name = "none" if "{{" in one.name else one.name
+        return named or found
 
     def legend(self, form, labels):
         for name, text in labels.items():

@@ -173,13 +173,13 @@ def _limits(axes, panel, series):
 def _legend(place, shown, more, unit, foot):
     top = place.h - foot + 12
     half = (place.w - 20) / 2
-    letters = int((half - 100) / 5.6)
+    letters = int((half - 150) / 5.9)
     for index, one in enumerate(shown):
         x, y = 10 + (index % 2) * half, top + (index // 2) * ENTRY
         place.swatch(x, y + 4, SERIES[index % len(SERIES)])
         name = one.name if len(one.name) <= letters else "…" + one.name[-letters + 1:]
         place.text(x + 16, y, name, size=7)
-        place.text(x + half - 12, y, f"{value(one.last(), unit)}  (max {value(one.largest(), unit)})", size=7, ha="right",
+        place.text(x + half - 12, y, f"{value(one.last(), unit)}, max {value(one.largest(), unit)}", size=7, ha="right",
                    color=SOFT)
     if more > 0:
         place.text(26, top + math.ceil(len(shown) / 2) * ENTRY, f"and {more} more", size=7, color=SOFT)
