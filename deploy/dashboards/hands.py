@@ -61,7 +61,8 @@ def play():
     yield row("Play and clocks")
     yield line("Actions", "Actions and picks a second. One kind that vanishes: a client's fault.", "ops",
                (f"sum by (action) (rate(fulcrum_actions_total{{{GAMES}}}[$__rate_interval]))", "{{action}}"), stacked=True)
-    yield line("Actions by game, and by whom", "player: a call came in time. clock: the time ran out.", "ops",
+    yield line("Actions by game, and by whom",
+               "player: a call came in time. clock: the time ran out. absence: decided at once for who was not there.", "ops",
                (f"sum by (game, by) (rate(fulcrum_actions_total{{{GAMES}}}[$__rate_interval]))", "{{game}} {{by}}"))
     yield line("How long decisions take", "From the prompt to the commit. The dots lead to the traces of their hands.", "s",
                *quantiles("fulcrum_decision_seconds", GAMES, "game", "kind", of=(0.5, 0.95)), exemplars=True, link=hand)
