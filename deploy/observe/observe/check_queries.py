@@ -23,9 +23,9 @@ def dashboards():
     return {file.stem: json.loads(file.read_text()) for file in sorted(DASHBOARDS.glob("*.json"))}
 
 
-def variables(dashboard, table, rate="15s"):
+def variables(dashboard, rate="15s"):
     """What stands for the variables of a dashboard; those that choose from a list choose all."""
-    values = {"__rate_interval": rate, "__interval": "5s", "__range": "10m", "__range_s": "600", "table": table}
+    values = {"__rate_interval": rate, "__interval": "5s", "__range": "10m", "__range_s": "600"}
     for variable in dashboard.get("templating", {}).get("list", []):
         values.setdefault(variable["name"], ".*")
     return values
@@ -37,10 +37,10 @@ def fill(expression, values):
     return re.sub(r"\$\{(\w+)(?::\w+)?\}|\$(\w+)", known, expression)
 
 
-def expressions(table, rate="15s"):
+def expressions(rate="15s"):
     """Of all dashboards: where it is, the expression."""
     for name, dashboard in dashboards().items():
-        values = variables(dashboard, table, rate)
+        values = variables(dashboard, rate)
         for panel in panels(dashboard):
             for target in panel.get("targets", []):
                 if target.get("expr"):
@@ -59,18 +59,41 @@ def selectors(files):
         for group in yaml.safe_load(file.read_text())["groups"]:
             for rule in group["rules"]:
                 name = rule.get("alert") or rule["record"]
-                for metric, labels in set(METRIC.findall(re.sub(r"\b(by|on|ignoring|group_left)\s*\([^)]*\)", "", rule["expr"]))):
+                for metric, labels in set(METRIC.findall(_bare(rule["expr"]))):
                     yield name, f"{metric}{labels}"
 
 
-def check_dashboards(report, prometheus, table, start, end, faults_made):
-    """Whether each expression had data at some time. What only a fault brings about is a fault only after it."""
+def _bare(expression):
+    """Without the labels that are grouped by: they are no metrics."""
+    return re.sub(r"\b(by|on|ignoring|group_left)\s*\([^)]*\)", "", expression)
+
+
+def check_searches(report, jaeger, table, hand):
+    """The searches of Jaeger that the dashboards make: those for hands find this one."""
+    looked, faults = 0, []
+    for name, dashboard in dashboards().items():
+        for panel in panels(dashboard):
+            for target in panel.get("targets", []):
+                if target.get("queryType") != "search":
+                    continue
+                looked += 1
+                found = jaeger.search(target, {"table": table, "hand": hand})
+                if target.get("operation") == "hand" and "outcome" not in target["tags"] and not found:
+                    faults.append(f"{name}, {panel['title']!r} finds nothing")
+    report.check("the dashboards' searches find hands in Jaeger", looked, faults)
+
+
+def check_dashboards(report, prometheus, start, end, faults_made):
+    """Whether each expression had data at some time. What only a fault brings about has to be there only after it."""
     looked, empty, broken = 0, [], []
-    for where, expression in expressions(table):
+    for where, expression in expressions():
         looked += 1
         try:
-            if not _has_data(prometheus, expression, start, end):
-                empty.append(f"{where}: {expression}")
+            # `or vector(0)` is data, but no sign that the metric is there.
+            names = {name for name, _ in METRIC.findall(_bare(expression))} - {"up"}
+            absent = [name for name in names if not _has_data(prometheus, name, start, end)]
+            if absent or not _has_data(prometheus, expression, start, end):
+                empty.append(f"{where}: {expression}" + (f": there is no {' '.join(absent)}" if absent else ""))
         except Asked as why:
             broken.append(f"{where}: {why}")
     report.check("every expression of every dashboard is one", looked, broken)

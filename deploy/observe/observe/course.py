@@ -124,12 +124,13 @@ class Run:
         check_calls.check_caller(self.report, self.stage, self.stage.jaeger)
         check_queries.check_exemplars(self.report, self.stage.prometheus, set(self.finished), set(calls.traces),
                                       self.began, time.time())
+        hand = max(self.finished.values(), key=lambda hand: hand.ended)
+        check_queries.check_searches(self.report, self.stage.jaeger, hand.table, hand.number)
         heading("The byte scan")
         check_secrets.check(self.report, self.stage, self.told, self.stage.jaeger.traces("fulcrum"))
 
     def expressions(self, faults_made):
         heading("Expressions")
-        table = self.hands[0].table
         scope = (self.began, time.time())
-        check_queries.check_dashboards(self.report, self.stage.prometheus, table, *scope, faults_made)
+        check_queries.check_dashboards(self.report, self.stage.prometheus, *scope, faults_made)
         check_queries.check_alerts(self.report, self.stage.prometheus, self.alerts, *scope, faults_made)

@@ -10,9 +10,11 @@ RATE = "15s"
 def draw(folder, prometheus, jaeger, start, end, step, table=None):
     """Draws everything there is to be drawn of this time."""
     hand = tellable(jaeger, table)
-    if hand and table is None:
-        table = next(span for span in hand if span.name == "hand")["fulcrum.table.id"]
-    answers = dashboard.Answers(prometheus, jaeger, table or "", start, end, RATE)
+    variables = {"table": table or "", "hand": ""}
+    if hand:
+        root = next(span for span in hand if span.name == "hand")
+        variables = {"table": root["fulcrum.table.id"], "hand": root["fulcrum.hand.number"]}
+    answers = dashboard.Answers(prometheus, jaeger, variables, start, end, RATE)
     for name, content in check_queries.dashboards().items():
         with step(f"{name}.png") as shown:
             shown.say(f"{dashboard.draw(content, answers, folder / f'{name}.png') // 1024} KiB")

@@ -37,8 +37,9 @@ class Series:
 class Answers:
     """What the backends say of one time."""
 
-    def __init__(self, prometheus, jaeger, table, start, end, rate):
-        self.prometheus, self.jaeger, self.table, self.start, self.end, self.rate = prometheus, jaeger, table, start, end, rate
+    def __init__(self, prometheus, jaeger, variables, start, end, rate):
+        self.prometheus, self.jaeger, self.variables, self.start, self.end, self.rate = (
+            prometheus, jaeger, variables, start, end, rate)
         self.step = max(1.0, (end - start) / POINTS)
 
     def series(self, panel, values):
@@ -73,7 +74,7 @@ class Answers:
 def draw(dashboard, answers, path):
     """Draws a dashboard; returns the size of the file."""
     shown = list(queries.panels(dashboard))
-    values = queries.variables(dashboard, answers.table, answers.rate)
+    values = queries.variables(dashboard, answers.rate) | answers.variables
     values["__range"] = f"{int(answers.end - answers.start)}s"
     height = max(panel["gridPos"]["y"] + panel["gridPos"]["h"] for panel in shown)
     size = (24 * COLUMN + 2 * MARGIN, height * UNIT + HEAD + MARGIN)
@@ -92,11 +93,11 @@ def draw(dashboard, answers, path):
 
 
 def _panel(place, panel, answers, values):
-    kind = panel["type"]
+    kind, panel = panel["type"], panel | {"title": queries.fill(panel.get("title", ""), values)}
     if kind == "text":
         panels.words(place, panel)
     elif kind == "row":
-        panels.row(place, panel, values)
+        panels.row(place, panel)
     elif kind == "stat":
         panels.number(place, panel, answers.series(panel, values))
     elif kind == "timeseries":

@@ -1,11 +1,13 @@
 """The kinds of panels: lines, numbers, heat maps, tables and text, each drawn into its place on the page."""
 
 import math
+import re
 import textwrap
 import time
 
 from matplotlib.colors import LinearSegmentedColormap
 from matplotlib.patches import FancyBboxPatch, Rectangle
+from matplotlib.ticker import MultipleLocator
 
 from .style import GREEN, INK, LINE, NAMED, PANEL, RED, SERIES, SOFT, value
 
@@ -50,7 +52,9 @@ class Place:
 
 def title(place, text, detail=""):
     place.box()
-    place.text(10, 9, text, weight="bold", size=8.5)
+    # Narrow panels have small titles rather than none.
+    size = min(8.5, (place.w - 16) / (0.9 * max(1, len(text))))
+    place.text(10, 9, text, weight="bold", size=size)
     if detail:
         place.text(place.w - 10, 10, detail, ha="right", color=SOFT, size=7)
 
@@ -62,9 +66,8 @@ def words(place, panel):
     place.text(12, 10, "\n".join(lines), size=8.5, linespacing=1.45)
 
 
-def row(place, panel, values):
-    place.text(2, place.h / 2 + 2, panel["title"].replace("$table", str(values.get("table", ""))), weight="bold", size=11,
-               va="center")
+def row(place, panel):
+    place.text(2, place.h / 2 + 2, panel["title"], weight="bold", size=11, va="center")
 
 
 def thresholds(panel):
@@ -165,7 +168,10 @@ def _limits(axes, panel, series):
     near = [(least, colour) for least, colour in drawn if least <= max(2 * largest, 1.2 * high)]
     high = max([high, *(1.1 * least for least, _ in near)])
     axes.set_ylim(low, high)
-    axes.locator_params(axis="y", nbins=5)
+    if unit_of(panel) == "bytes" and high > 8:
+        axes.yaxis.set_major_locator(MultipleLocator(2 ** math.ceil(math.log2((high - low) / 5))))
+    else:
+        axes.locator_params(axis="y", nbins=5)
     for least, colour in near:
         axes.axhline(least, color=colour, lw=1, ls=(0, (5, 3)))
 
@@ -177,7 +183,8 @@ def _legend(place, shown, more, unit, foot):
     for index, one in enumerate(shown):
         x, y = 10 + (index % 2) * half, top + (index // 2) * ENTRY
         place.swatch(x, y + 4, SERIES[index % len(SERIES)])
-        name = one.name if len(one.name) <= letters else "…" + one.name[-letters + 1:]
+        name = one.name if len(one.name) <= letters else re.sub(r"\w+Service/", "", one.name)
+        name = name if len(name) <= letters else "…" + name[-letters + 1:]
         place.text(x + 16, y, name, size=7)
         place.text(x + half - 12, y, f"{value(one.last(), unit)}, max {value(one.largest(), unit)}", size=7, ha="right",
                    color=SOFT)

@@ -8,12 +8,12 @@ matplotlib.use("Agg")
 import matplotlib.pyplot as plt  # noqa: E402
 from PIL import Image  # noqa: E402
 
-INK, SOFT, LINE, GROUND, PANEL = "#1f2328", "#656d76", "#d8dee4", "#f6f8fa", "#ffffff"
+INK, SOFT, LINE, GROUND, PANEL = "#1f2328", "#656d76", "#d8dee4", "#ffffff", "#ffffff"
 GREEN, YELLOW, RED, BLUE = "#1a7f37", "#bf8700", "#cf222e", "#0969da"
 NAMED = {"green": GREEN, "yellow": YELLOW, "red": RED, "blue": BLUE, "orange": "#bc4c00", "text": INK}
 SERIES = ["#0969da", "#bc4c00", "#1a7f37", "#8250df", "#cf222e", "#0f766e", "#bf3989", "#9a6700", "#57606a", "#1f6feb",
           "#7d4e00", "#2da44e"]
-DPI, COLOURS = 110, 96
+DPI, COLOURS = 110, 160
 
 plt.rcParams.update({
     "font.family": "DejaVu Sans", "font.size": 8, "text.color": INK, "axes.edgecolor": LINE, "axes.labelcolor": SOFT,
@@ -72,7 +72,8 @@ def save(figure, path):
     bytes_ = io.BytesIO()
     figure.savefig(bytes_, dpi=DPI, format="png")
     plt.close(figure)
-    picture = Image.open(bytes_).convert("RGB").quantize(COLOURS, dither=Image.Dither.NONE)
+    picture = Image.open(bytes_).convert("RGB").quantize(
+        COLOURS, method=Image.Quantize.MAXCOVERAGE, dither=Image.Dither.NONE)
     path.parent.mkdir(parents=True, exist_ok=True)
     picture.save(path, optimize=True)
     return path.stat().st_size

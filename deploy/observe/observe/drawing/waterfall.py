@@ -5,7 +5,7 @@ import matplotlib.pyplot as plt
 from . import panels
 from .style import DPI, INK, LINE, PANEL, SERIES, SOFT, save, value
 
-WIDE, NAMES, ROW, HEAD, FOOT, MARGIN = 1180, 400, 19, 96, 34, 18
+WIDE, NAMES, ROW, HEAD, FOOT, MARGIN = 1180, 320, 19, 96, 34, 18
 COLOURS = {"hand": "#24292f", "street": "#0969da", "turn": "#54aeff", "pivots": "#8250df", "pick": "#c297ff",
            "showdown": "#bf8700", "settlement": "#1a7f37", "delivery": "#2da44e"}
 LATE = "#cf222e"
