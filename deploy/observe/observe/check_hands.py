@@ -47,6 +47,9 @@ def _beside(hand, kills):
 def of_hand(hand, found):
     """What is wrong with a hand's spans: kind and fault."""
     by_id = {span.id: span for span in found}
+    if len(by_id) < len(found):
+        same = sorted(span.name for span in found if by_id[span.id] is not span)
+        yield "spans", f"{len(found) - len(by_id)} spans have the id of another one: {same}"
     left = list(found)
     for wanted in expected.of(hand):
         same = [span for span in left if span.name == wanted.name and all(span[k] == v for k, v in wanted.key)]

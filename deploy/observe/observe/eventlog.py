@@ -107,13 +107,15 @@ def _account(hand, record):
 
 def fold(operator, table, updates):
     """A table's updates as hands."""
-    folding = _Folding(operator, table)
+    folding, at = _Folding(operator, table), 0
     for sequence, update in updates:
+        # What comes later did not happen earlier, whatever two servers reckon the store's time to be.
+        at = max(at, ms(update.time))
         for event in update.events:
             kind = event.WhichOneof("event")
             told = getattr(folding, f"on_{kind}", None)
             if told:
-                told(getattr(event, kind), ms(update.time), sequence)
+                told(getattr(event, kind), at, sequence)
     return folding.hands
 
 
@@ -161,6 +163,11 @@ class _Folding:
         for turn in self.hand.turns:
             if turn.number == number and answer.seat in turn.seats:
                 turn.answers.append(answer)
+                return
+        # Nobody was asked: the service acted at once for somebody who is not there.
+        kind = PICK if answer.action == "pick" else ACT
+        turn = Turn(number, kind, [answer.seat], self.hand.streets[-1][0], answer.at, [answer])
+        self.hand.turns.append(turn)
 
     def on_street_dealt(self, told, at, sequence):
         self.hand.streets.append((STREETS[told.street], at))

@@ -26,43 +26,48 @@ def of(hand):
     found = [Expected("hand", "", hand.started, hand.ended, {
         "fulcrum.operator": hand.operator, "fulcrum.table.id": hand.table, "fulcrum.hand.number": hand.number,
         "fulcrum.game": hand.game, "fulcrum.limit": hand.limit, "fulcrum.stakes": hand.stakes,
-        "fulcrum.players": len(hand.seats), "fulcrum.hand.outcome": hand.outcome})]
-    showdown = min((at for _, at in hand.shown), default=None)
-    ends = [at for _, at in hand.streets[1:]] + [hand.ended if showdown is None else showdown]
+        "fulcrum.players": len(hand.seats), "fulcrum.hand.outcome": hand.outcome, **_money(hand)})]
+    ends = [at for _, at in hand.streets[1:]] + [hand.ended]
     for (street, start), end in zip(hand.streets, ends):
         name = f"street {street}"
         found.append(Expected(name, "hand", start, end, {"fulcrum.street": street}))
     found += _turns(hand)
-    if hand.outcome == "settled":
-        if showdown is not None:
-            found.append(Expected("showdown", "hand", showdown, hand.ended))
-        found.append(Expected("settlement", "hand", hand.ended, hand.ended,
-                              {"fulcrum.pot": hand.pot, "fulcrum.rake": hand.rake}))
+    # Hands that were all-in lie open before; the showdown is when they are compared and paid.
+    if hand.outcome == "settled" and hand.shown:
+        found.append(Expected("showdown", "hand", hand.ended, hand.ended))
+    found.append(Expected("settlement", "hand", hand.ended, hand.ended, _money(hand)))
     return found
 
 
+def _money(hand):
+    return {"fulcrum.pot": hand.pot, "fulcrum.rake": hand.rake} if hand.outcome == "settled" else {}
+
+
 def _turns(hand):
-    found, picks = [], []
+    found, picks, asked = [], [], []
     for turn in hand.turns:
         for seat in turn.seats:
             answer = next((answer for answer in turn.answers if answer.seat == seat), None)
             end = answer.at if answer else hand.ended
+            # A pick is answered by a fold, too: then it was a turn like any other.
+            pick = turn.kind == PICK and (answer is None or answer.action == "pick")
+            asked += [turn.started] if turn.kind == PICK else []
             key = (("fulcrum.turn", turn.number), ("fulcrum.seat", seat))
-            tags = dict(key)
-            tags["fulcrum.turn.ended"] = _ended(turn, answer)
-            if answer and turn.kind != PICK:
+            tags = dict(key) | {"fulcrum.turn.ended": _ended(answer, pick)}
+            if answer and not pick:
                 tags["fulcrum.action"] = answer.action
-            span = Expected("pick" if turn.kind == PICK else "turn", "pivots" if turn.kind == PICK else
-                            f"street {turn.street}", turn.started, end, tags, key)
-            (picks if turn.kind == PICK else found).append(span)
+                tags |= {"fulcrum.amount": answer.to} if answer.action in ("call", "bet", "raise") else {}
+                tags |= {"fulcrum.time_bank_ms": answer.bank} if answer.bank else {}
+            name, parent = ("pick", "pivots") if pick else ("turn", f"street {turn.street}")
+            (picks if pick else found).append(Expected(name, parent, turn.started, end, tags, key))
     if picks:
-        found.append(Expected("pivots", "street flop", min(p.start for p in picks), max(p.end for p in picks)))
+        found.append(Expected("pivots", "street flop", min(asked), max(pick.end for pick in picks)))
     return found + picks
 
 
-def _ended(turn, answer):
+def _ended(answer, pick):
     if answer is None:
         return "hand_ended"
-    if turn.kind == PICK and answer.action == "pick":
+    if pick:
         return "picked" if answer.by == PLAYER else "picked_for_him"
     return {PLAYER: "action", TIME_OUT: "time_out", ABSENT: "absent"}[answer.by]
