@@ -14,7 +14,8 @@ def hands():
     yield traces(
         "Hands of this table",
         "The newest hands of the time shown. Each line leads to the hand's trace: streets, turns, picks, showdown, settlement, "
-        "delivery. Hands that were not sampled are not here, those with a fault always: `fulcrum trace` tells any of them.",
+        "delivery. Hands that were not sampled are not here, those with a fault always: `fulcrum trace` "
+        "tells any whose commits are still kept.",
         JaegerQuery(TABLE, operation="hand"))
     yield traces(
         "Hand $hand of this table", "The trace of one hand by its number, for who has a dispute before him.",
