@@ -7,7 +7,8 @@ import grpc
 
 from . import tools
 
-LARGE = [("grpc.max_receive_message_length", 64 << 20)]
+# Each client has a connection of its own: one that broke with a server is not handed on.
+OPTIONS = [("grpc.max_receive_message_length", 64 << 20), ("grpc.use_local_subchannel_pool", 1)]
 PAGE = 500
 
 
@@ -28,7 +29,7 @@ class Client:
     def __init__(self, address, token):
         self.pb = stubs()
         self.metadata = [("authorization", f"Bearer {token}")]
-        self.channel = grpc.insecure_channel(address.removeprefix("http://"), LARGE)
+        self.channel = grpc.insecure_channel(address.removeprefix("http://"), OPTIONS)
         self.tables_stub = self.pb["table_service_pb2_grpc"].TableServiceStub(self.channel)
         self.settlements_stub = self.pb["settlement_service_pb2_grpc"].SettlementServiceStub(self.channel)
 

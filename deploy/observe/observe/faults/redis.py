@@ -99,13 +99,9 @@ def _unreadable(stage):
     operator = stage.operators[0]
     with Client(stage.replicas[0].address, operator.token) as client:
         table = client.open_table("unreadable")
-    for key in stage.redis_cli("--scan", "--pattern", f"*:t:*{table.replace('-', '')}*:s").splitlines() or \
-            stage.redis_cli("--scan", "--pattern", f"*:t:*{table}*:s").splitlines():
-        for field in stage.redis_cli("hkeys", key).splitlines():
-            if len(stage.redis_cli("hget", key, field)) > 60:
-                stage.redis_cli("hset", key, field, "this is no record")
-        if stage.redis_cli("type", key) == "string":
-            stage.redis_cli("set", key, "this is no record")
+    (key,) = stage.redis_cli("--scan", "--pattern", f"*:t:{operator.name}/{table}:s").splitlines()
+    stage.redis_cli("copy", key, f"{key}:kept")
+    stage.redis_cli("set", key, "this is no record")
 
     def look(number):
         replica = stage.replicas[number % len(stage.replicas)]
@@ -113,7 +109,13 @@ def _unreadable(stage):
             client.table(table)
 
     again = Again(look, 0.3, 3)
-    return again.stop
+
+    def undo():
+        again.stop()
+        stage.redis_cli("copy", f"{key}:kept", key, "replace")
+        stage.redis_cli("del", f"{key}:kept")
+
+    return undo
 
 
 FAULTS = [
