@@ -6,7 +6,9 @@ import urllib.request
 
 # As the service writes cards for those who may see them, as people write them, and as the contract names them.
 CARDS = {
-    "a card like Ah": re.compile(r"(?<![\w.-])(?:[2-9TJQK][cdhs]|A[cdh]|As(?=[\"',;\]) ]*(?:[2-9TJQKA][cdhs])))(?![\w/+=-])"),
+    # "As" is a word, too: it counts before another card.
+    "a card like Ah": re.compile(r"(?<![\w.-])(?:[2-9TJQK][cdhs]|A[cdh]|As(?=[\"',;\]) ]*(?:[2-9TJQKA][cdhs])))"
+                                 r"(?![\w/+=-])"),
     "a card with a suit's sign": re.compile(r"(?:10|[2-9TJQKA])\s?[♠♥♦♣♤♡♢♧]|\\u26(?:6[0-7])|[\U0001F0A1-\U0001F0DE]"),
     "a card's name": re.compile(r"(?i)(?<![a-z])(?:two|three|four|five|six|seven|eight|nine|ten|jack|queen|king|ace)[ _]of[ _]"
                                 r"(?:clubs|diamonds|hearts|spades)"),

@@ -29,10 +29,14 @@ def free_ports(count):
 class Process:
     """A process; what it says is added to its log."""
 
+    # All that were ever started, so that none is left behind.
+    every = []
+
     def __init__(self, name, command, folder, environment=None):
         self.name, self.command, self.folder = name, [str(word) for word in command], folder
         self.log, self.environment = folder / f"{name}.log", environment
         self.started = None
+        Process.every.append(self)
         self.start()
 
     def start(self):

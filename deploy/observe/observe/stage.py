@@ -118,7 +118,9 @@ class Stage:
         keys.chmod(0o600)
         lines = [
             f'redis = "redis://127.0.0.1:{self.redis_port}?history={HISTORY}"',
-            f'token_file = "{tokens}"', f'key_file = "{keys}"', "[log]", 'format = "json"', "[wallet]", "deadline_ms = 1000", "park_after_seconds = 10",
+            "drain_seconds = 1", f'token_file = "{tokens}"', f'key_file = "{keys}"', "[log]", 'format = "json"',
+            # Short, so that a wallet's fault comes to its end while the run looks on.
+            "[wallet]", "deadline_ms = 1000", "park_after_seconds = 10",
         ]
         for operator in self.operators:
             if operator.wallet:
@@ -143,13 +145,8 @@ class Stage:
             ["redis-cli", "-p", str(self.redis_port), *words], capture_output=True, text=True, timeout=20, check=False)
         return told.stdout.strip()
 
-    def processes(self):
-        backends = [b.process for b in (self.jaeger, self.prometheus, self.fast) if b]
-        operators = [operator.process for operator in self.operators if operator.process]
-        servers = [replica.process for replica in self.replicas]
-        return [*operators, *servers, *backends, *([self.redis] if self.redis else [])]
-
-    def end(self):
-        """Ends all that was started."""
-        for process in self.processes():
+    @staticmethod
+    def end():
+        """Ends all that was started, last things first."""
+        for process in reversed(Process.every):
             process.end()

@@ -116,7 +116,8 @@ def _search(place, panel, answers, values):
     target = panel["targets"][0]
     found = answers.jaeger.search(target, values) if answers.jaeger else []
     if target.get("operation") == "hand":
-        headings = [("Trace", 8), ("Hand", 2), ("Began", 3), ("Took", 2.5), ("Outcome", 2.5), ("Pot", 2), ("Rake", 2), ("Spans", 2)]
+        headings = [("Trace", 8), ("Hand", 2), ("Began", 3), ("Took", 2.5), ("Outcome", 2.5), ("Pot", 2), ("Rake", 2),
+                    ("Spans", 2)]
         rows = [_hand(trace) for trace in found]
         wide = place.w > 900
         keep = range(8) if wide else (1, 2, 3, 4, 5, 6)
