@@ -1,5 +1,6 @@
 //! A server in this process: store, tables, clocks and gRPC put together, and taken apart again in the right order.
 
+mod observing;
 mod wallets;
 
 use std::fs;
@@ -21,15 +22,13 @@ use tokio::sync::{oneshot, watch};
 use tokio::task::JoinHandle;
 use zeroize::Zeroizing;
 
+use self::observing::Observing;
 use self::wallets::Wallets;
 use super::failure::Failure;
 use crate::config::{Place, Settings};
 use crate::grpc::{self, ServeConfig, ServeError, Tokens};
 use crate::store::embedded::{EmbeddedSettings, EmbeddedStore, OpenError};
 use crate::store::{Codec, Keyring, KeyringError, RedisConfig, RedisStore};
-use crate::telemetry::listener::Listener;
-use crate::telemetry::metrics::Metrics;
-use crate::telemetry::{scrape, unread};
 
 /// The variable with the keys for the cards. There is no flag for it: flags are seen by everybody on the machine.
 const CARD_KEY: &str = "FULCRUM_CARD_KEY";
@@ -141,8 +140,11 @@ impl Node {
     /// # Errors
     /// [`Failure`], which says what to do.
     pub async fn start(setup: Setup) -> Result<Node, Failure> {
-        let Setup { listen, metrics, place, kept, keys, serving, tables, wallets, courier } = setup;
-        let (store, where_kept) = open(place, kept, keys).await?;
+        let Setup { listen, metrics, place, kept, keys, mut serving, tables, wallets, courier } = setup;
+        let opened = open(place, kept, keys).await?;
+        let observing = Observing::new(metrics, &serving.operators());
+        serving.counting = observing.counting();
+        let store = observing.store(opened.store);
         let callers = callers(&serving);
         let retention = Retention { operators: serving.operators(), kept: kept.settlements };
         let tables =
@@ -154,9 +156,7 @@ impl Node {
         let listener = TcpListener::bind(listen).await.map_err(|error| cannot_listen(listen, &error))?;
         let address = listener.local_addr().map_err(|error| cannot_listen(listen, &error))?;
         let (stop_clocks, clocks_stop) = watch::channel(false);
-        if let Some(at) = metrics {
-            watch_over(at, &tables, serving.operators(), clocks_stop.clone()).await?;
-        }
+        observing.begin(&tables, opened.redis, serving.operators(), clocks_stop.clone()).await?;
         let (stop_serving, serving_stop) = oneshot::channel();
         let stopped = async move {
             // An error says that the node is gone, and then nobody serves either.
@@ -164,7 +164,7 @@ impl Node {
         };
         Ok(Node {
             address,
-            store: where_kept,
+            store: opened.place,
             callers,
             stop_serving,
             clocks: tokio::spawn(work(tables.clone(), serving.operators(), clocks_stop.clone())),
@@ -227,33 +227,26 @@ async fn work(tables: Tables, operators: Vec<OperatorId>, stop: watch::Receiver<
     tokio::join!(clocks::run(tables.clone(), stop.clone()), sweep::run(tables, operators, stop));
 }
 
-/// Serves the metrics of these tables.
-async fn watch_over(
-    at: SocketAddr,
-    tables: &Tables,
-    operators: Vec<OperatorId>,
-    stop: watch::Receiver<bool>,
-) -> Result<(), Failure> {
-    let listener = TcpListener::bind(at).await;
-    let listener =
-        listener.map_err(|error| Failure::Failed(format!("metrics: cannot listen on {at}: {error}")))?;
-    let address = listener.local_addr().map_err(|error| cannot_listen(at, &error))?;
-    tracing::info!(%address, "metrics are served");
-    let metrics = Arc::new(Metrics::new(&operators));
-    // Nobody else has set any: these are the only ones of this process.
-    let listener_of = Listener { metrics: Some(Arc::clone(&metrics)) };
-    let _ = tables.clone().with_signals(Arc::new(listener_of));
-    let store = Arc::clone(tables.store());
-    tokio::spawn(unread::run(Arc::clone(&metrics), store, operators, unread::EVERY, stop.clone()));
-    tokio::spawn(scrape::serve(listener, metrics, stop));
-    Ok(())
-}
-
 const fn days(days: u64) -> Millis {
     Millis(days.saturating_mul(24 * 60 * 60 * 1000))
 }
 
-async fn open(place: Place, kept: Kept, keys: Option<Keyring>) -> Result<(Arc<dyn Store>, String), Failure> {
+/// A store that was opened.
+struct Opened {
+    store: Arc<dyn Store>,
+    /// The same one, if it is in Redis.
+    redis: Option<Arc<RedisStore>>,
+    /// Where it is, in words.
+    place: String,
+}
+
+impl Opened {
+    fn alone(store: impl Store, place: String) -> Opened {
+        Opened { store: Arc::new(store), redis: None, place }
+    }
+}
+
+async fn open(place: Place, kept: Kept, keys: Option<Keyring>) -> Result<Opened, Failure> {
     let (path, keys) = match (place, keys) {
         (Place::File(path), Some(keys)) => (path, keys),
         (Place::Redis(url), Some(keys)) => return open_redis(&url, kept, keys).await,
@@ -261,7 +254,7 @@ async fn open(place: Place, kept: Kept, keys: Option<Keyring>) -> Result<(Arc<dy
             let history = usize::try_from(kept.history).unwrap_or(usize::MAX);
             let store = MemoryStore::new(Arc::new(SystemClock::default()));
             let store = store.with_history(history).with_requests_kept(kept.requests);
-            return Ok((Arc::new(store), "in memory, lost at the end".to_owned()));
+            return Ok(Opened::alone(store, "in memory, lost at the end".to_owned()));
         }
     };
     let place = path.display().to_string();
@@ -273,16 +266,16 @@ async fn open(place: Place, kept: Kept, keys: Option<Keyring>) -> Result<(Arc<dy
     // Reads the whole file, to find out whether it is sound.
     let opened = tokio::task::spawn_blocking(move || EmbeddedStore::open(settings)).await;
     let store = opened.map_err(|error| Failure::Failed(format!("opening the store broke down: {error}")))?;
-    Ok((Arc::new(store.map_err(|error| cannot_open(&error))?), place))
+    Ok(Opened::alone(store.map_err(|error| cannot_open(&error))?, place))
 }
 
-async fn open_redis(url: &str, kept: Kept, keys: Keyring) -> Result<(Arc<dyn Store>, String), Failure> {
+async fn open_redis(url: &str, kept: Kept, keys: Keyring) -> Result<Opened, Failure> {
     let config = RedisConfig::parse(url).map_err(|error| Failure::Usage(error.to_string()))?;
     let config = RedisConfig { requests_kept: kept.requests, ..config };
     let place = format!("Redis, {}", config.topology);
     let opened = RedisStore::open(config, Codec::new(Arc::new(keys))).await;
-    let store = opened.map_err(|error| Failure::Failed(error.to_string()))?;
-    Ok((Arc::new(store), place))
+    let store = Arc::new(opened.map_err(|error| Failure::Failed(error.to_string()))?);
+    Ok(Opened { store: Arc::<RedisStore>::clone(&store), redis: Some(store), place })
 }
 
 /// The keys for a store that several servers share: a key that only this one has would lock the others out.

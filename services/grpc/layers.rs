@@ -5,6 +5,7 @@
 
 pub mod auth;
 pub mod complete;
+pub mod counting;
 pub mod deadline;
 pub mod held;
 pub mod methods;
@@ -27,6 +28,7 @@ use tracing::Instrument;
 
 use super::status;
 use auth::{Caller, Credentials};
+use counting::{Counted, Counting};
 use deadline::Deadline;
 use held::Held;
 use methods::{Kind, Method, Methods};
@@ -50,6 +52,8 @@ pub struct Front {
     pub open_room: Arc<Semaphore>,
     /// True when the server is being shut down.
     pub drain: watch::Receiver<bool>,
+    /// Who counts the calls.
+    pub counting: Option<Arc<dyn Counting>>,
 }
 
 impl Front {
@@ -171,11 +175,15 @@ where
             status = tracing::field::Empty
         );
         let front = Arc::clone(&self.front);
+        let counted = Counted::begin(front.counting.as_ref(), method);
         let work = async move {
             let response = front.pass((method, deadline), request, inner).await;
             let code = response.headers().get(Status::GRPC_STATUS).and_then(|code| code.to_str().ok());
             tracing::Span::current().record("status", code.unwrap_or("0"));
-            Ok(response)
+            Ok(match counted {
+                Some(counted) => counted.response(response),
+                None => response,
+            })
         };
         Box::pin(work.instrument(span))
     }

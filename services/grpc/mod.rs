@@ -20,5 +20,7 @@ mod tables;
 mod watching;
 
 pub use layers::auth::{TokenFault, Tokens};
+pub use layers::counting::Counting;
+pub use layers::methods::UNKNOWN as UNKNOWN_METHOD;
 pub use request::{added, seated};
 pub use server::{ServeConfig, ServeError, serve};

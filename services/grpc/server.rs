@@ -18,6 +18,7 @@ use super::control::Control;
 use super::delivering::Delivering;
 use super::health;
 use super::layers::auth::{Credentials, Tokens, developer};
+use super::layers::counting::Counting;
 use super::layers::methods::Methods;
 use super::layers::{Front, FrontLayer};
 use super::pivot::Pivots;
@@ -50,6 +51,8 @@ pub struct ServeConfig {
     pub heartbeat: Duration,
     /// How long running calls and streams may take to end at a shutdown.
     pub drain: Duration,
+    /// Who counts the calls.
+    pub counting: Option<Arc<dyn Counting>>,
 }
 
 impl ServeConfig {
@@ -74,6 +77,7 @@ impl Default for ServeConfig {
             streams_per_connection: 16_384,
             heartbeat: Duration::from_secs(15),
             drain: Duration::from_secs(10),
+            counting: None,
         }
     }
 }
@@ -173,6 +177,7 @@ fn front(config: &ServeConfig, drain: watch::Receiver<bool>) -> Result<Front, Se
         room: Arc::new(Semaphore::new(config.calls_at_once)),
         open_room: Arc::new(Semaphore::new(OPEN_CALLS)),
         drain,
+        counting: config.counting.clone(),
     })
 }
 

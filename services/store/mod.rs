@@ -13,7 +13,7 @@ pub mod seal;
 pub use codec::{Codec, CodecError};
 pub use embedded::{EmbeddedSettings, EmbeddedStore, OpenError};
 pub use keyring::{Keyring, KeyringError};
-pub use redis::{RedisConfig, RedisStore};
+pub use redis::{RedisConfig, RedisStore, RoundTrips, ServerState};
 pub use seal::{Place, Purpose, SealError, Sealed};
 
 /// Later than this no due time lies, ms since the epoch: the greatest number that a sorted set of Redis keeps exactly.

@@ -3,6 +3,8 @@
 use std::sync::Arc;
 use std::time::Duration;
 
+use rules::Table;
+use tables::signals::{CommitEnd, CutOff, Retry};
 use tables::wallet::{Call, Reply};
 use tables::{Commit, OperatorId, Origin, Signals};
 
@@ -33,6 +35,30 @@ impl Signals for Listener {
     fn committed(&self, commit: &Commit) {
         if let Some(metrics) = &self.metrics {
             metrics.committed(commit);
+        }
+    }
+
+    fn decided(&self, before: &Table, commit: &Commit) {
+        if let Some(metrics) = &self.metrics {
+            metrics.decided(before, commit);
+        }
+    }
+
+    fn commit_ended(&self, end: CommitEnd, took: Duration) {
+        if let Some(metrics) = &self.metrics {
+            metrics.commit_ended(end, took);
+        }
+    }
+
+    fn commit_retried(&self, why: Retry) {
+        if let Some(metrics) = &self.metrics {
+            metrics.commit_retried(why);
+        }
+    }
+
+    fn watcher_cut_off(&self, why: CutOff) {
+        if let Some(metrics) = &self.metrics {
+            metrics.watcher_cut_off(why);
         }
     }
 

@@ -5,6 +5,7 @@ pub mod listener;
 pub mod metrics;
 pub mod names;
 pub mod scrape;
+pub mod store;
 pub mod traces;
 pub mod unread;
 

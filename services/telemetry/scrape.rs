@@ -1,14 +1,17 @@
-//! The address at which Prometheus reads the metrics: HTTP/1.1, `GET /metrics`, and nothing else.
+//! The address at which Prometheus reads the metrics: HTTP/1.1, `GET /metrics`, and nothing else. They are told as
+//! OpenMetrics, with exemplars; who accepts only plain text gets the older format.
 
 use std::convert::Infallible;
 use std::sync::Arc;
 use std::time::Duration;
 
-use http::{Method, Request, Response, StatusCode};
+use http::header::ACCEPT;
+use http::{HeaderMap, Method, Request, Response, StatusCode};
 use hyper::body::Incoming;
 use hyper::server::conn::http1;
 use hyper::service::service_fn;
 use hyper_util::rt::{TokioIo, TokioTimer};
+use prometheus_client::encoding::prometheus_text;
 use tokio::net::{TcpListener, TcpStream};
 use tokio::sync::{Semaphore, watch};
 use tokio::time::{sleep, timeout};
@@ -23,7 +26,7 @@ const HEADERS: Duration = Duration::from_secs(5);
 const LONGEST: Duration = Duration::from_secs(300);
 /// The pause after a connection that could not be accepted: the process may have as many files open as it may.
 const REST: Duration = Duration::from_millis(100);
-const FORMAT: &str = "application/openmetrics-text; version=1.0.0; charset=utf-8";
+const OPEN_METRICS: &str = "application/openmetrics-text; version=1.0.0; charset=utf-8";
 
 /// Serves the metrics until `stop` becomes true or its sender goes.
 pub async fn serve(listener: TcpListener, metrics: Arc<Metrics>, mut stop: watch::Receiver<bool>) {
@@ -66,8 +69,12 @@ async fn meet(socket: TcpStream, metrics: Arc<Metrics>) {
 }
 
 fn respond(request: &Request<Incoming>, metrics: &Metrics) -> Response<String> {
+    let plain = wants_plain_text(request.headers());
     let text = match (request.method(), request.uri().path()) {
-        (&Method::GET, "/metrics") => metrics.text().ok_or(StatusCode::INTERNAL_SERVER_ERROR),
+        (&Method::GET, "/metrics") => {
+            let text = if plain { metrics.plain_text() } else { metrics.text() };
+            text.ok_or(StatusCode::INTERNAL_SERVER_ERROR)
+        }
         (_, "/metrics") => Err(StatusCode::METHOD_NOT_ALLOWED),
         _ => Err(StatusCode::NOT_FOUND),
     };
@@ -77,6 +84,21 @@ fn respond(request: &Request<Incoming>, metrics: &Metrics) -> Response<String> {
     };
     let mut response = Response::new(text);
     *response.status_mut() = status;
-    response.headers_mut().insert(http::header::CONTENT_TYPE, http::HeaderValue::from_static(FORMAT));
+    let format = if plain { prometheus_text::CONTENT_TYPE } else { OPEN_METRICS };
+    response.headers_mut().insert(http::header::CONTENT_TYPE, http::HeaderValue::from_static(format));
     response
+}
+
+/// Whether the caller accepts plain text by name, and not OpenMetrics.
+fn wants_plain_text(headers: &HeaderMap) -> bool {
+    let accepted = headers.get_all(ACCEPT).iter().filter_map(|accepted| accepted.to_str().ok());
+    let mut kinds = accepted.flat_map(|accepted| accepted.split(',')).map(|kind| {
+        let (kind, _) = kind.split_once(';').unwrap_or((kind, ""));
+        kind.trim().to_ascii_lowercase()
+    });
+    let mut plain = false;
+    kinds.all(|kind| {
+        plain |= kind == "text/plain" || kind == "text/*";
+        kind != "application/openmetrics-text"
+    }) && plain
 }

@@ -7,7 +7,8 @@ use tables::{OperatorId, Store, StoreError, deliveries};
 use tokio::sync::watch;
 use tokio::time::sleep;
 
-use super::metrics::{Metrics, Unread};
+use super::metrics::Metrics;
+use super::metrics::money::Unread;
 
 /// How often it is looked.
 pub const EVERY: Duration = Duration::from_secs(10);

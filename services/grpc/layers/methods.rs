@@ -8,6 +8,9 @@ use prost_types::FileDescriptorSet;
 
 use crate::pb;
 
+/// The name of all calls that are not in the contract.
+pub const UNKNOWN: &str = "unknown";
+
 /// How a call is treated.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Kind {
@@ -64,7 +67,7 @@ impl Methods {
     pub fn find(&self, path: &str) -> Method {
         let open = OPEN.iter().find(|(prefix, _)| path.starts_with(prefix));
         let open = open.map(|(_, name)| Method { name, kind: Kind::Open });
-        let unknown = Method { name: "unknown", kind: Kind::Unknown };
+        let unknown = Method { name: UNKNOWN, kind: Kind::Unknown };
         self.0.get(path).copied().or(open).unwrap_or(unknown)
     }
 }

@@ -141,7 +141,12 @@ impl Worker {
         }
         let live = node.link.connect_patient(&node.endpoint, node.link.response_time + WAIT).await;
         match live {
-            Ok(live) => Ok(self.live.insert(live).clone()),
+            Ok(live) => {
+                if self.live.is_some() {
+                    node.link.counts.reconnected();
+                }
+                Ok(self.live.insert(live).clone())
+            }
             Err(fault) => {
                 node.down(fault.clone().text());
                 Err(fault)

@@ -18,6 +18,7 @@ use tokio::time::Instant;
 
 use super::config::{Endpoint, Login, RedisConfig};
 use super::fault::{Fault, Remedy};
+use super::traffic::{Connected, Counts};
 
 /// A connection may take so long to be made.
 const CONNECT: Duration = Duration::from_millis(1000);
@@ -32,6 +33,7 @@ pub(super) struct Link {
     pub(super) response_time: Duration,
     pub(super) in_flight: usize,
     made: AtomicU64,
+    pub(super) counts: Arc<Counts>,
 }
 
 /// Takes in what a server sends unasked; never blocks.
@@ -51,6 +53,7 @@ pub(super) struct Live {
     closed: Arc<AtomicBool>,
     answered: Arc<Mutex<Instant>>,
     response_time: Duration,
+    _connected: Arc<Connected>,
 }
 
 impl Live {
@@ -98,6 +101,7 @@ impl Link {
             response_time: config.response_time,
             in_flight: config.in_flight,
             made: AtomicU64::new(0),
+            counts: Arc::default(),
         })
     }
 
@@ -170,7 +174,9 @@ impl Link {
             });
         let connection =
             client.get_multiplexed_async_connection_with_config(&config).await.map_err(failed)?;
-        Ok(Live { connection, closed, answered: Arc::new(Mutex::new(Instant::now())), response_time })
+        let answered = Arc::new(Mutex::new(Instant::now()));
+        let _connected = Arc::new(self.counts.connected());
+        Ok(Live { connection, closed, answered, response_time, _connected })
     }
 
     fn client(&self, to: &Endpoint, login: &Login) -> Result<Client, RedisError> {

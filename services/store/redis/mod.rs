@@ -30,6 +30,7 @@ mod startup;
 mod stops;
 mod time;
 mod topology;
+mod traffic;
 mod untold;
 
 use std::sync::Arc;
@@ -49,6 +50,7 @@ use uuid::Uuid;
 pub use config::{BadUrl, Durability, Endpoint, Login, Password, RedisConfig, Tls, Topology};
 pub use inspect::RedisInspector;
 pub use startup::StartError;
+pub use traffic::{RoundTrips, ServerState, Traffic};
 
 use self::fault::{Fault, strange};
 use self::keys::Shard;

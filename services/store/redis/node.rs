@@ -168,6 +168,7 @@ impl Node {
         }
         *self.lanes[0].0.lock().await = Some(live);
         *self.lanes[1].0.lock().await = None;
+        self.link.counts.reconnected();
         let mut health = self.lock();
         health.answered = Instant::now();
         health.down = None;
@@ -202,6 +203,9 @@ impl Node {
         self.check_up()?;
         match self.link.connect(&self.endpoint).await {
             Ok(live) => {
+                if place.is_some() {
+                    self.link.counts.reconnected();
+                }
                 *place = Some(live.clone());
                 Ok(live)
             }

@@ -21,6 +21,7 @@ use super::node::Node;
 use super::script;
 use super::time::StoreTime;
 use super::topology::{Range, locate};
+use super::traffic::Counts;
 
 /// Pauses between tries.
 const FIRST_PAUSE: Duration = Duration::from_millis(5);
@@ -215,7 +216,8 @@ impl Router {
             sent.spawn(async move {
                 let commands: Vec<Cmd> =
                     calls.iter().flat_map(|(_, _, commands)| commands).cloned().collect();
-                let values = node.send(&commands).await;
+                let sent = node.link.counts.sent(Kind::Read);
+                let values = node.send(&commands).await.inspect(|_| sent.answered());
                 (node, calls, values)
             });
         }
@@ -243,10 +245,12 @@ impl Router {
     }
 
     async fn send(&self, node: &Arc<Node>, commands: &[Cmd], kind: Kind) -> Result<Vec<Value>, Fault> {
+        let sent = self.link.counts.sent(kind);
         let values = match (kind, self.durability) {
             (Kind::Commit, Durability::Replicated(replicas)) => node.group(replicas).send(commands).await?,
             _ => node.send(commands).await?,
         };
+        sent.answered();
         match first_fault(&values) {
             // Another server has nothing of what is still here, and would say that there is none.
             Some(Fault::Again(Remedy::Ask(_), why)) if !values.iter().all(is_asked_elsewhere) => {
@@ -372,6 +376,11 @@ impl Router {
     /// How often a server was reached anew. What one has told before another connection was made may be lost.
     pub(super) fn era(&self) -> u64 {
         self.link.made()
+    }
+
+    /// What goes to the servers.
+    pub(super) fn counts(&self) -> &Counts {
+        &self.link.counts
     }
 
     /// Whether the primaries can change without an error that tells of it.

@@ -21,7 +21,7 @@ use crate::play::{PlayError, Settings, State};
 use crate::queues::Queues;
 use crate::recent::{Known, Recent};
 use crate::resume::Reached;
-use crate::signals::{Signals, Silent};
+use crate::signals::{CommitEnd, Retry, Signals, Silent};
 use crate::stops::gate::Gate;
 use crate::store::{Commit, Ear, Outcome, RequestRecord, Store, StoreError, Stored, Token};
 
@@ -224,15 +224,30 @@ impl Core {
     async fn see_through(
         self: &Arc<Core>,
         commit: &Commit,
+        doubt: Option<String>,
+        until: Option<Instant>,
+    ) -> Result<Fate, StoreError> {
+        let started = Instant::now();
+        let fate = self.keep_trying(commit, doubt, until).await;
+        self.signals().commit_ended(ended(&fate), started.elapsed());
+        fate
+    }
+
+    async fn keep_trying(
+        self: &Arc<Core>,
+        commit: &Commit,
         mut doubt: Option<String>,
         until: Option<Instant>,
     ) -> Result<Fate, StoreError> {
         let mut pause = FIRST_PAUSE;
         // A time-out is not sent again: if the store was away meanwhile, the clocks get that time back first (rules 8.4).
         let tries = if commit.not_before.is_some() { 1 } else { TRIES };
-        for _ in 0..tries {
+        for attempt in 0..tries {
             if doubt.is_some() && until.is_some_and(|until| Instant::now() >= until) {
                 break;
+            }
+            if attempt > 0 {
+                self.signals().commit_retried(Retry::Unknown);
             }
             let era = self.store.era();
             match self.store.commit(commit.clone()).await {
@@ -303,6 +318,9 @@ impl Core {
     /// What follows a commit, and nothing before it.
     fn done(self: &Arc<Core>, commit: &Commit, era: u64) -> Fate {
         let (token, previous, table) = (commit.token, commit.expected, &commit.table);
+        let heard = self.signals.get().is_some();
+        let before = heard.then(|| self.recent.get(&commit.key)).flatten();
+        let before = before.filter(|before| Some(before.token) == previous);
         self.recent.put(&commit.key, Stored { token, table: Arc::clone(table) }, era);
         let events = || commit.events.clone().into();
         let at = (commit.stamped > Millis::ZERO).then_some(commit.stamped);
@@ -310,6 +328,9 @@ impl Core {
         self.feed.publish(&commit.key, step);
         if let Some(at) = commit.due {
             self.alarm.ring_for(at);
+        }
+        if let Some(before) = before {
+            self.signals().decided(&before.table, commit);
         }
         self.signals().committed(commit);
         courier::send(self, &commit.key, table, &commit.events);
@@ -334,6 +355,20 @@ impl Core {
             }
         }
         Ok(())
+    }
+}
+
+fn ended(fate: &Result<Fate, StoreError>) -> CommitEnd {
+    match fate {
+        Ok(Fate::Done) => CommitEnd::Done,
+        Ok(Fate::Overtaken(_)) => CommitEnd::Conflict,
+        Ok(Fate::Severed) => CommitEnd::Severed,
+        Ok(Fate::Repeated { .. }) => CommitEnd::Repeated,
+        Ok(Fate::RequestReused) => CommitEnd::Reused,
+        Ok(Fate::TooEarly) => CommitEnd::TooEarly,
+        Ok(Fate::Ahead(_)) => CommitEnd::Ahead,
+        Err(StoreError::Unknown(_)) => CommitEnd::Unknown,
+        Err(_) => CommitEnd::Failed,
     }
 }
 

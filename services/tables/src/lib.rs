@@ -23,7 +23,7 @@ mod queues;
 mod recent;
 pub mod resume;
 pub mod settlement;
-mod signals;
+pub mod signals;
 pub mod statement;
 pub mod stops;
 pub mod store;

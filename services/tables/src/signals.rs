@@ -3,6 +3,8 @@
 
 use std::time::Duration;
 
+use rules::Table;
+
 use crate::ids::OperatorId;
 use crate::store::Commit;
 use crate::wallet::{Call, Reply};
@@ -16,6 +18,100 @@ pub struct Origin {
     pub span: [u8; 8],
 }
 
+/// What became of a step that was to be committed.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub enum CommitEnd {
+    /// It is done.
+    Done,
+    /// Another step came first.
+    Conflict,
+    /// What it was to follow is not in the table's past.
+    Severed,
+    /// The request had been done before.
+    Repeated,
+    /// The request's id had been used for another request.
+    Reused,
+    /// It is not yet time.
+    TooEarly,
+    /// It was stamped later than the store's time.
+    Ahead,
+    /// It could not be found out.
+    Unknown,
+    /// The store could not do it.
+    Failed,
+}
+
+impl CommitEnd {
+    /// All of them.
+    pub const ALL: [CommitEnd; 9] = [
+        CommitEnd::Done,
+        CommitEnd::Conflict,
+        CommitEnd::Severed,
+        CommitEnd::Repeated,
+        CommitEnd::Reused,
+        CommitEnd::TooEarly,
+        CommitEnd::Ahead,
+        CommitEnd::Unknown,
+        CommitEnd::Failed,
+    ];
+
+    /// The word for it.
+    #[must_use]
+    pub const fn word(self) -> &'static str {
+        match self {
+            CommitEnd::Done => "done",
+            CommitEnd::Conflict => "conflict",
+            CommitEnd::Severed => "severed",
+            CommitEnd::Repeated => "repeated",
+            CommitEnd::Reused => "reused",
+            CommitEnd::TooEarly => "too_early",
+            CommitEnd::Ahead => "ahead",
+            CommitEnd::Unknown => "unknown",
+            CommitEnd::Failed => "failed",
+        }
+    }
+}
+
+/// Why a step is tried again.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub enum Retry {
+    /// Another one came first: it is decided anew.
+    Conflict,
+    /// Nothing is known of it: it is sent again.
+    Unknown,
+}
+
+impl Retry {
+    /// The word for it.
+    #[must_use]
+    pub const fn word(self) -> &'static str {
+        match self {
+            Retry::Conflict => "conflict",
+            Retry::Unknown => "unknown",
+        }
+    }
+}
+
+/// Why a watcher's stream was ended.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub enum CutOff {
+    /// He did not keep up.
+    Slow,
+    /// The store did not answer.
+    Store,
+}
+
+impl CutOff {
+    /// The word for it.
+    #[must_use]
+    pub const fn word(self) -> &'static str {
+        match self {
+            CutOff::Slow => "slow",
+            CutOff::Store => "store",
+        }
+    }
+}
+
 /// Hears what happens. It may not wait for anything: whoever tells it is in the middle of his work.
 pub trait Signals: Send + Sync + 'static {
     /// A table was stopped since its next step would have broken an invariant (rules 10.3).
@@ -24,6 +120,26 @@ pub trait Signals: Send + Sync + 'static {
     /// A commit of this process is done. Of one whose caller has gone away it may be heard in another task.
     fn committed(&self, commit: &Commit) {
         let _ = commit;
+    }
+
+    /// The same commit, just before, with the state that it was decided on; not told if that state is not at hand.
+    fn decided(&self, before: &Table, commit: &Commit) {
+        let _ = (before, commit);
+    }
+
+    /// After so long it is known what became of a step; heard in the task that makes it.
+    fn commit_ended(&self, end: CommitEnd, took: Duration) {
+        let _ = (end, took);
+    }
+
+    /// A step is tried again.
+    fn commit_retried(&self, why: Retry) {
+        let _ = why;
+    }
+
+    /// A watcher's stream was ended; he can resume.
+    fn watcher_cut_off(&self, why: CutOff) {
+        let _ = why;
     }
 
     /// Where the step that is being made was asked for, if that is to be remembered; heard in the task that makes it.

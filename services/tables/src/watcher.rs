@@ -13,6 +13,7 @@ use crate::feed::{Published, Subscription, Told};
 use crate::ids::TableKey;
 use crate::play::PlayError;
 use crate::resume::Reached;
+use crate::signals::CutOff;
 use crate::store::{Entry, Store, StoreError, Stored, Token};
 
 /// So many commits are read from history at a time to be told.
@@ -177,7 +178,7 @@ impl Watcher {
                 Phase::Doubtful => self.look_again().await,
                 Phase::Live => match self.subscription.receiver.recv().await {
                     Ok(step) => self.take(&step),
-                    Err(RecvError::Lagged(_) | RecvError::Closed) => self.fall_behind(),
+                    Err(RecvError::Lagged(_) | RecvError::Closed) => self.fall_behind(CutOff::Slow),
                 },
             }
         }
@@ -218,10 +219,10 @@ impl Watcher {
             }
             Ok((Some(_), true)) => self.phase = Phase::Live,
             Ok((Some(_), false)) => self.compact().await,
-            Ok((None, _)) => self.fall_behind(),
+            Ok((None, _)) => self.fall_behind(CutOff::Store),
             Err(error) => {
                 tracing::warn!(table = %self.key, %error, "a watcher is ended: the table cannot be read");
-                self.fall_behind();
+                self.fall_behind(CutOff::Store);
             }
         }
     }
@@ -236,7 +237,7 @@ impl Watcher {
                 }
                 Err(error) => {
                     tracing::warn!(table = %self.key, %error, "a watcher is ended: history cannot be read");
-                    return self.fall_behind();
+                    return self.fall_behind(CutOff::Store);
                 }
             }
         }
@@ -259,10 +260,10 @@ impl Watcher {
                 self.phase = Phase::Live;
                 self.jump(&stored, Message::Compacted);
             }
-            Ok(None) => self.fall_behind(),
+            Ok(None) => self.fall_behind(CutOff::Store),
             Err(error) => {
                 tracing::warn!(table = %self.key, %error, "a watcher is ended: the table cannot be read");
-                self.fall_behind();
+                self.fall_behind(CutOff::Store);
             }
         }
     }
@@ -300,7 +301,8 @@ impl Watcher {
         }
     }
 
-    fn fall_behind(&mut self) {
+    fn fall_behind(&mut self, why: CutOff) {
+        self.core.signals().watcher_cut_off(why);
         self.phase = Phase::Over;
         self.ready = Some(Message::Behind { resume: self.last.version });
     }

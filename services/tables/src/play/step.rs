@@ -8,6 +8,7 @@ use super::{PlayError, Tables};
 use crate::committing::{Draft, Fate};
 use crate::ids::TableKey;
 use crate::resume::Reached;
+use crate::signals::Retry;
 use crate::store::{Commit, Stored};
 
 /// So often a step is tried anew because another one came first.
@@ -78,7 +79,10 @@ impl Tables {
                         version: at.stored.token.version,
                     });
                 }
-                Fate::Overtaken(current) => at = State::fresh(current)?,
+                Fate::Overtaken(current) => {
+                    self.core.signals().commit_retried(Retry::Conflict);
+                    at = State::fresh(current)?;
+                }
                 Fate::Severed => {
                     self.core.suspect(key, Reached::of(&at.stored)).await?;
                     at = State::fresh(self.core.load(key).await?)?;

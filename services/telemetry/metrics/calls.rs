@@ -1,0 +1,82 @@
+//! Calls: how many, how they ended, how long they took.
+
+use std::time::Duration;
+
+use prometheus_client::encoding::EncodeLabelSet;
+use prometheus_client::metrics::counter::Counter;
+use prometheus_client::metrics::family::Family;
+use prometheus_client::metrics::gauge::Gauge;
+
+use super::{Metrics, Register, Traced, observe, quick_traced};
+use crate::grpc;
+use crate::telemetry::names;
+
+#[derive(Clone, PartialEq, Eq, Hash, Debug, EncodeLabelSet)]
+struct OfMethod {
+    method: &'static str,
+}
+
+#[derive(Clone, PartialEq, Eq, Hash, Debug, EncodeLabelSet)]
+struct OfEnd {
+    method: &'static str,
+    code: &'static str,
+}
+
+/// Calls.
+pub struct Calls {
+    requests: Family<OfEnd, Counter>,
+    seconds: Family<OfMethod, Traced, fn() -> Traced>,
+    in_flight: Gauge,
+    open: Family<OfMethod, Gauge>,
+    streams: Family<OfEnd, Counter>,
+}
+
+impl Calls {
+    pub(super) fn new(register: &mut Register) -> Calls {
+        let calls = Calls {
+            requests: Family::default(),
+            seconds: Family::new_with_constructor(quick_traced),
+            in_flight: Gauge::default(),
+            open: Family::default(),
+            streams: Family::default(),
+        };
+        register.enter(&names::RPC_REQUESTS, calls.requests.clone());
+        register.enter(&names::RPC_SECONDS, calls.seconds.clone());
+        register.enter(&names::RPC_IN_FLIGHT, calls.in_flight.clone());
+        register.enter(&names::STREAMS_OPEN, calls.open.clone());
+        register.enter(&names::STREAMS, calls.streams.clone());
+        calls
+    }
+}
+
+/// `Service/Method` of `/fulcrum.v1.Service/Method`.
+fn short(method: &'static str) -> &'static str {
+    method.rsplit('.').next().unwrap_or(method)
+}
+
+impl grpc::Counting for Metrics {
+    fn unary_begun(&self) {
+        self.calls.in_flight.inc();
+    }
+
+    fn unary_ended(&self, method: &'static str, code: &'static str, took: Duration) {
+        let method = short(method);
+        self.calls.in_flight.dec();
+        self.calls.requests.get_or_create(&OfEnd { method, code }).inc();
+        // Calls that do not exist are answered at once, as many as somebody likes.
+        if method != grpc::UNKNOWN_METHOD {
+            let seconds = self.calls.seconds.get_or_create(&OfMethod { method });
+            observe(&seconds, took.as_secs_f64(), self.present());
+        }
+    }
+
+    fn stream_begun(&self, method: &'static str) {
+        self.calls.open.get_or_create(&OfMethod { method: short(method) }).inc();
+    }
+
+    fn stream_ended(&self, method: &'static str, code: &'static str) {
+        let method = short(method);
+        self.calls.open.get_or_create(&OfMethod { method }).dec();
+        self.calls.streams.get_or_create(&OfEnd { method, code }).inc();
+    }
+}
