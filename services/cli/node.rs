@@ -1,6 +1,7 @@
 //! A server in this process: store, tables, clocks and gRPC put together, and taken apart again in the right order.
 
 mod observing;
+mod telling;
 mod wallets;
 
 use std::fs;
@@ -23,12 +24,15 @@ use tokio::task::JoinHandle;
 use zeroize::Zeroizing;
 
 use self::observing::Observing;
+use self::telling::Telling;
 use self::wallets::Wallets;
 use super::failure::Failure;
 use crate::config::{Place, Settings};
 use crate::grpc::{self, ServeConfig, ServeError, Tokens};
 use crate::store::embedded::{EmbeddedSettings, EmbeddedStore, OpenError};
 use crate::store::{Codec, Keyring, KeyringError, RedisConfig, RedisStore};
+use crate::telemetry::listener::Listener;
+use crate::telemetry::traces::TraceSettings;
 
 /// The variable with the keys for the cards. There is no flag for it: flags are seen by everybody on the machine.
 const CARD_KEY: &str = "FULCRUM_CARD_KEY";
@@ -44,6 +48,7 @@ pub struct Setup {
     tables: tables::Settings,
     wallets: Wallets,
     courier: CourierSettings,
+    traces: Option<TraceSettings>,
 }
 
 /// What is kept how long.
@@ -67,6 +72,7 @@ pub struct Node {
     stop_clocks: watch::Sender<bool>,
     clocks: JoinHandle<()>,
     janitor: JoinHandle<()>,
+    telling: Option<Telling>,
 }
 
 impl Setup {
@@ -93,6 +99,7 @@ impl Setup {
         };
         let metrics = settings.metrics().map_err(|error| Failure::Usage(error.to_string()))?;
         let wallets = wallets::named(settings)?;
+        let player_key = telling::key(settings)?;
         // Last, since it may make a file.
         let place = settings.place();
         let keys = match &place {
@@ -100,6 +107,7 @@ impl Setup {
             Place::File(path) => Some(keys(path, settings.key_file())?),
             Place::Redis(_) => Some(shared_keys(settings.key_file())?),
         };
+        let traces = telling::wanted(settings, player_key, keys.as_ref())?;
         Ok(Setup {
             listen: settings.listen,
             metrics,
@@ -118,6 +126,7 @@ impl Setup {
             },
             wallets,
             courier: wallets::courier(settings),
+            traces,
         })
     }
 
@@ -140,7 +149,8 @@ impl Node {
     /// # Errors
     /// [`Failure`], which says what to do.
     pub async fn start(setup: Setup) -> Result<Node, Failure> {
-        let Setup { listen, metrics, place, kept, keys, mut serving, tables, wallets, courier } = setup;
+        let Setup { listen, metrics, place, kept, keys, mut serving, tables, wallets, courier, traces } =
+            setup;
         let opened = open(place, kept, keys).await?;
         let observing = Observing::new(metrics, &serving.operators());
         serving.counting = observing.counting();
@@ -156,7 +166,15 @@ impl Node {
         let listener = TcpListener::bind(listen).await.map_err(|error| cannot_listen(listen, &error))?;
         let address = listener.local_addr().map_err(|error| cannot_listen(listen, &error))?;
         let (stop_clocks, clocks_stop) = watch::channel(false);
+        let (hands, teller) = traces.map(|settings| telling::prepare(&settings, None)).transpose()?.unzip();
+        let heard = Listener { metrics: observing.metrics(), hands };
+        if !heard.is_nobody() {
+            // Nobody else has set any: these are the only ones of this process.
+            let _ = tables.clone().with_signals(Arc::new(heard));
+        }
         observing.begin(&tables, opened.redis, serving.operators(), clocks_stop.clone()).await?;
+        let store = Arc::clone(tables.store());
+        let telling = teller.map(|teller| Telling::begin(teller, store, serving.operators()));
         let (stop_serving, serving_stop) = oneshot::channel();
         let stopped = async move {
             // An error says that the node is gone, and then nobody serves either.
@@ -171,6 +189,7 @@ impl Node {
             janitor: tokio::spawn(janitor::run(tables.clone(), retention, clocks_stop)),
             serving: tokio::spawn(grpc::serve(serving, tables, listener, stopped)),
             stop_clocks,
+            telling,
         })
     }
 
@@ -218,6 +237,9 @@ impl Node {
         let _ = self.stop_clocks.send(true);
         let _ = self.clocks.await;
         let _ = self.janitor.await;
+        if let Some(telling) = self.telling {
+            telling.end().await;
+        }
         result
     }
 }

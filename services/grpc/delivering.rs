@@ -62,8 +62,16 @@ impl Delivering {
             let right = "the position of a message that was streamed";
             return Err(status::invalid(vec![FieldViolation::new("position", right)]));
         };
+        let signals = self.tables.signals();
+        let before = match signals.hears_acknowledgements() {
+            true => self.deliveries.cursor(operator, consumer).await.map_err(away)?,
+            false => None,
+        };
         let marked = self.books().acknowledge(operator, consumer, place).await.map_err(away)?;
         let cursor = marked.ok_or_else(status::consumer_not_found)?;
+        if let (Some(before), Some(until)) = (before, cursor.position) {
+            signals.acknowledged(operator, consumer, before.position, until);
+        }
         let consumer = self.consumer(operator, consumer, &cursor).await.map_err(away)?;
         Ok(v1::AckSettlementsResponse { consumer: Some(consumer) })
     }

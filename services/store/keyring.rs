@@ -7,8 +7,10 @@ use std::path::{Path, PathBuf};
 
 use chacha20poly1305::aead::array::Array;
 use chacha20poly1305::{KeyInit, XChaCha20Poly1305};
+use hmac::{Hmac, Mac};
 use rand::TryRng;
 use rand::rngs::SysRng;
+use sha2::Sha256;
 use tables::ResumeKey;
 use thiserror::Error;
 use zeroize::Zeroizing;
@@ -27,6 +29,8 @@ pub struct Keyring {
     older: Vec<Named>,
     /// Of each key, the active one's first.
     resume: Vec<ResumeKey>,
+    /// Of the active key.
+    players: Zeroizing<[u8; KEY_LEN]>,
 }
 
 impl fmt::Debug for Keyring {
@@ -76,6 +80,15 @@ pub enum KeyringError {
         "key {0} is not a name (1 to 32 of a-z, 0-9, - and _) and 64 hexadecimal digits with a space between them"
     )]
     BadEntry(usize),
+    /// A file that is to hold one key holds something else.
+    #[error(
+        "the key file {} does not hold 64 hexadecimal digits and nothing else: `openssl rand -hex 32` makes some",
+        path.display()
+    )]
+    NotAKey {
+        /// The file.
+        path: PathBuf,
+    },
     /// Two keys have the same name.
     #[error("two keys are named {0:?}")]
     Twice(String),
@@ -92,6 +105,7 @@ impl Keyring {
     pub fn parse(text: &str) -> Result<Keyring, KeyringError> {
         let mut keys: Vec<Named> = Vec::new();
         let mut resume = Vec::new();
+        let mut players = None;
         let entries = text
             .lines()
             .map(|line| line.split('#').next().unwrap_or_default())
@@ -104,12 +118,15 @@ impl Keyring {
                 return Err(KeyringError::Twice(id));
             }
             resume.push(ResumeKey::new(&key));
+            players.get_or_insert_with(|| derived(&key, b"fulcrum/player names/1"));
             keys.push((id, XChaCha20Poly1305::new(&Array::from(*key))));
         }
         let mut keys = keys.into_iter();
-        let active = keys.next().ok_or(KeyringError::Empty)?;
+        let (Some(active), Some(players)) = (keys.next(), players) else {
+            return Err(KeyringError::Empty);
+        };
         let older = keys.collect();
-        Ok(Keyring { active, older, resume })
+        Ok(Keyring { active, older, resume, players })
     }
 
     /// Reads a key file, which nobody but its owner may be able to read.
@@ -161,6 +178,13 @@ impl Keyring {
         &self.resume
     }
 
+    /// The key by which players are named where their ids are not told, out of the active key. It is another one when
+    /// another key seals.
+    #[must_use]
+    pub fn player_key(&self) -> &[u8; KEY_LEN] {
+        &self.players
+    }
+
     pub(super) fn active(&self) -> (&str, &XChaCha20Poly1305) {
         (&self.active.0, &self.active.1)
     }
@@ -175,19 +199,50 @@ impl Keyring {
     }
 }
 
-fn parse_entry(entry: &str) -> Option<(String, Zeroizing<[u8; KEY_LEN]>)> {
-    let mut parts = entry.split_whitespace();
-    let (id, hex) = (parts.next()?, parts.next()?);
-    let legal = |c: u8| c.is_ascii_lowercase() || c.is_ascii_digit() || c == b'-' || c == b'_';
-    let named = (1..=32).contains(&id.len()) && id.bytes().all(legal);
-    if !named || parts.next().is_some() || hex.len() != 2 * KEY_LEN {
+/// A key of its own for this use, as HMAC makes one.
+fn derived(secret: &[u8; KEY_LEN], purpose: &[u8]) -> Zeroizing<[u8; KEY_LEN]> {
+    // A shorter key is filled up with zeros, as RFC 2104 has it.
+    let mut block = Zeroizing::new([0; 64]);
+    block[..KEY_LEN].copy_from_slice(secret);
+    let mut code = <Hmac<Sha256> as hmac::KeyInit>::new((&*block).into());
+    code.update(purpose);
+    Zeroizing::new(code.finalize().into_bytes().into())
+}
+
+/// The key in a file of its own: 64 hexadecimal digits, and nobody but its owner can read it.
+///
+/// # Errors
+/// [`KeyringError::File`], [`KeyringError::Exposed`] and [`KeyringError::NotAKey`]
+pub fn lone_key(path: &Path) -> Result<[u8; KEY_LEN], KeyringError> {
+    let failed = |source| KeyringError::File { path: path.to_owned(), source };
+    let mut file = File::open(path).map_err(failed)?;
+    check_mode(path, &file.metadata().map_err(failed)?)?;
+    let mut text = Zeroizing::new(String::new());
+    file.read_to_string(&mut text).map_err(failed)?;
+    let key = parse_key(text.trim()).ok_or_else(|| KeyringError::NotAKey { path: path.to_owned() })?;
+    Ok(*key)
+}
+
+fn parse_key(hex: &str) -> Option<Zeroizing<[u8; KEY_LEN]>> {
+    if hex.len() != 2 * KEY_LEN {
         return None;
     }
     let mut key = Zeroizing::new([0; KEY_LEN]);
     for (byte, digits) in key.iter_mut().zip(hex.as_bytes().chunks_exact(2)) {
         *byte = digit(digits[0])? << 4 | digit(digits[1])?;
     }
-    Some((id.to_owned(), key))
+    Some(key)
+}
+
+fn parse_entry(entry: &str) -> Option<(String, Zeroizing<[u8; KEY_LEN]>)> {
+    let mut parts = entry.split_whitespace();
+    let (id, hex) = (parts.next()?, parts.next()?);
+    let legal = |c: u8| c.is_ascii_lowercase() || c.is_ascii_digit() || c == b'-' || c == b'_';
+    let named = (1..=32).contains(&id.len()) && id.bytes().all(legal);
+    if !named || parts.next().is_some() {
+        return None;
+    }
+    Some((id.to_owned(), parse_key(hex)?))
 }
 
 fn digit(letter: u8) -> Option<u8> {

@@ -54,6 +54,12 @@ pub const POTS: &str = "fulcrum.pots";
 pub const RAKE: &str = "fulcrum.rake";
 /// How many players won something.
 pub const WINNERS: &str = "fulcrum.winners";
+/// How many hands were shown at the end of a hand.
+pub const SHOWN: &str = "fulcrum.showdown.shown";
+/// How many were thrown away unseen.
+pub const MUCKED: &str = "fulcrum.showdown.mucked";
+/// The beginning of the hand is not kept any more: what is here is the rest of it.
+pub const PARTIAL: &str = "fulcrum.hand.partial";
 /// The version of the service that told the trace.
 pub const VERSION: &str = "fulcrum.version";
 /// The street: `pre_flop`, `flop`, `turn`, `river`.
@@ -64,12 +70,23 @@ pub const SEAT: &str = "fulcrum.seat";
 pub const PLAYER: &str = "fulcrum.player";
 /// The turn's number in its hand.
 pub const TURN: &str = "fulcrum.turn";
-/// How a turn ended: `action`, `time_out`, `hand_ended`.
+/// How a turn ended: `action`, `time_out`, `absent` (the rules decided at once for a player who has left or sits out),
+/// `picked`, `picked_for_him`, `hand_ended`.
 pub const TURN_ENDED: &str = "fulcrum.turn.ended";
 /// What was done: `fold`, `check`, `call`, `bet`, `raise`.
 pub const ACTION: &str = "fulcrum.action";
 /// What lies before the player after it, in minor units.
 pub const AMOUNT: &str = "fulcrum.amount";
+/// It was his last chip.
+pub const ALL_IN: &str = "fulcrum.all_in";
+/// What was posted: `small_blind`, `big_blind`, `ante`.
+pub const POST: &str = "fulcrum.post.kind";
+/// How much time running clocks got back after an outage, ms.
+pub const SHIFTED: &str = "fulcrum.clocks.shifted_ms";
+/// The last version of a table before a loss of history.
+pub const LOST_AFTER: &str = "fulcrum.history.lost_after";
+/// The last version that is lost.
+pub const LOST_UNTIL: &str = "fulcrum.history.lost_until";
 /// How much of his time bank was used, ms.
 pub const TIME_BANK: &str = "fulcrum.time_bank_ms";
 /// The id of a settlement record.
@@ -84,3 +101,20 @@ pub const COMMIT_OUTCOME: &str = "fulcrum.commit.outcome";
 pub const WALLET_CALL: &str = "fulcrum.wallet.call";
 /// What it said.
 pub const WALLET_OUTCOME: &str = "fulcrum.wallet.outcome";
+
+/// The root span of a hand; also the key of its id.
+pub const SPAN_HAND: &str = "hand";
+/// A street of it; before the street's name.
+pub const SPAN_STREET: &str = "street";
+/// The turn of a player who has to bet; in keys with the numbers of turn and seat.
+pub const SPAN_TURN: &str = "turn";
+/// The time in which pivots are picked.
+pub const SPAN_PIVOTS: &str = "pivots";
+/// The pick of one player; in keys as well.
+pub const SPAN_PICK: &str = "pick";
+/// The showdown.
+pub const SPAN_SHOWDOWN: &str = "showdown";
+/// Pots, rake and winners; of a void hand what everybody got back.
+pub const SPAN_SETTLEMENT: &str = "settlement";
+/// From the settlement record to its acknowledgement; in keys with the consumer's name.
+pub const SPAN_DELIVERY: &str = "delivery";

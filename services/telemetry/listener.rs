@@ -6,8 +6,9 @@ use std::time::Duration;
 use rules::Table;
 use tables::signals::{CommitEnd, CutOff, Retry};
 use tables::wallet::{Call, Reply};
-use tables::{Commit, OperatorId, Origin, Signals};
+use tables::{Commit, OperatorId, Origin, SettlementPosition, Signals};
 
+use super::hands::HandTraces;
 use super::metrics::Metrics;
 
 /// Those who listen.
@@ -15,13 +16,15 @@ use super::metrics::Metrics;
 pub struct Listener {
     /// Counts.
     pub metrics: Option<Arc<Metrics>>,
+    /// Tells hands.
+    pub hands: Option<Arc<HandTraces>>,
 }
 
 impl Listener {
     /// Whether nobody listens.
     #[must_use]
     pub fn is_nobody(&self) -> bool {
-        self.metrics.is_none()
+        self.metrics.is_none() && self.hands.is_none()
     }
 }
 
@@ -35,6 +38,9 @@ impl Signals for Listener {
     fn committed(&self, commit: &Commit) {
         if let Some(metrics) = &self.metrics {
             metrics.committed(commit);
+        }
+        if let Some(hands) = &self.hands {
+            hands.committed(commit);
         }
     }
 
@@ -66,8 +72,24 @@ impl Signals for Listener {
         None
     }
 
-    fn tells(&self, _commit: &Commit) -> bool {
-        false
+    fn tells(&self, commit: &Commit) -> bool {
+        self.hands.as_ref().is_some_and(|hands| hands.tells(commit))
+    }
+
+    fn hears_acknowledgements(&self) -> bool {
+        self.hands.is_some()
+    }
+
+    fn acknowledged(
+        &self,
+        operator: &OperatorId,
+        consumer: &str,
+        after: Option<SettlementPosition>,
+        until: SettlementPosition,
+    ) {
+        if let Some(hands) = &self.hands {
+            hands.acknowledged(operator, consumer, after, until);
+        }
     }
 
     fn wallet_asked(&self, operator: &OperatorId, call: Call, reply: &Reply, took: Duration) {

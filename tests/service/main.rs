@@ -6,6 +6,7 @@ mod books;
 mod delivery;
 mod drain;
 mod errors;
+mod hands;
 mod harness;
 mod hostile;
 mod limits;

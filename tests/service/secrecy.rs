@@ -3,7 +3,7 @@
 
 mod book;
 mod check;
-mod faces;
+pub mod faces;
 mod hands;
 pub mod log;
 mod planted;

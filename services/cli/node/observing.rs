@@ -12,7 +12,6 @@ use super::cannot_listen;
 use crate::cli::failure::Failure;
 use crate::grpc::Counting;
 use crate::store::RedisStore;
-use crate::telemetry::listener::Listener;
 use crate::telemetry::metrics::{Metrics, house, redis};
 use crate::telemetry::store::Watched;
 use crate::telemetry::{scrape, unread};
@@ -36,13 +35,18 @@ impl Observing {
         }
     }
 
+    /// Who counts what is heard of the tables.
+    pub fn metrics(&self) -> Option<Arc<Metrics>> {
+        self.metrics.as_ref().map(|(_, metrics)| Arc::clone(metrics))
+    }
+
     /// Who counts the calls.
     pub fn counting(&self) -> Option<Arc<dyn Counting>> {
         let (_, metrics) = self.metrics.as_ref()?;
         Some(Arc::<Metrics>::clone(metrics))
     }
 
-    /// Listens to the tables, looks at the store now and then, and serves the metrics.
+    /// Looks at the store and the tables now and then, and serves the metrics.
     ///
     /// # Errors
     /// [`Failure::Failed`] if the address cannot be had.
@@ -61,8 +65,6 @@ impl Observing {
             listener.map_err(|error| Failure::Failed(format!("metrics: cannot listen on {at}: {error}")))?;
         let address = listener.local_addr().map_err(|error| cannot_listen(at, &error))?;
         tracing::info!(%address, "metrics are served");
-        // Nobody else has set any: these are the only ones of this process.
-        let _ = tables.clone().with_signals(Arc::new(Listener { metrics: Some(Arc::clone(&metrics)) }));
         metrics.commits.watch(Arc::clone(tables.feed()));
         let (own, store, every) = (Arc::clone(&metrics), Arc::clone(tables.store()), unread::EVERY);
         tokio::spawn(unread::run(own, store, operators.clone(), every, stop.clone()));

@@ -83,7 +83,8 @@ impl<'a> Names<'a> {
 /// The id of the record of this kind that the hand or the session of this number has, made after this loss of history and
 /// before the next. One obligation has one id, also when its commit is made again. Only after a loss of history the same
 /// hand or session comes to an end a second time; that is another obligation, since the first one was reversed.
-pub(crate) fn record_id(key: &TableKey, lost: Option<Lost>, kind: SettlementKind, number: u64) -> Uuid {
+#[must_use]
+pub fn record_id(key: &TableKey, lost: Option<Lost>, kind: SettlementKind, number: u64) -> Uuid {
     let mut name = format!("{key}/{}/{number}", kind.name());
     if let Some(lost) = lost {
         name += &format!("/{}", lost.until);

@@ -157,6 +157,12 @@ impl Tables {
         self
     }
 
+    /// Who hears what happens.
+    #[must_use]
+    pub fn signals(&self) -> &dyn Signals {
+        self.core.signals()
+    }
+
     /// Whether the operator's money comes from his wallet.
     #[must_use]
     pub fn draws(&self, operator: &OperatorId) -> bool {

@@ -6,6 +6,7 @@ use std::time::Duration;
 use rules::Table;
 
 use crate::ids::OperatorId;
+use crate::settlement::SettlementPosition;
 use crate::store::Commit;
 use crate::wallet::{Call, Reply};
 
@@ -151,6 +152,22 @@ pub trait Signals: Send + Sync + 'static {
     fn tells(&self, commit: &Commit) -> bool {
         let _ = commit;
         false
+    }
+
+    /// Whether [`Signals::acknowledged`] is to be told, which costs a read.
+    fn hears_acknowledgements(&self) -> bool {
+        false
+    }
+
+    /// A consumer of the operator's has acknowledged the records after this place up to this one.
+    fn acknowledged(
+        &self,
+        operator: &OperatorId,
+        consumer: &str,
+        after: Option<SettlementPosition>,
+        until: SettlementPosition,
+    ) {
+        let _ = (operator, consumer, after, until);
     }
 
     /// A wallet was asked; after so long this is what it said.

@@ -1,5 +1,7 @@
 //! Where traces go: a collector that speaks OTLP over gRPC. Nothing here ever makes a table wait.
 
+pub mod counts;
+
 use std::time::Duration;
 
 use opentelemetry_otlp::{ExporterBuildError, SpanExporter, WithExportConfig};
