@@ -60,7 +60,8 @@ def _heading(page, root, found):
     settled = next((span for span in found if span.name == "settlement"), root)
     page.text(MARGIN, 14, f"Hand {root['fulcrum.hand.number']} of table {root['fulcrum.table.id']}", size=13, weight="bold")
     facts = [f"{game}, {limit} {root['fulcrum.stakes']} {root['fulcrum.currency'] or ''}".strip(),
-             f"{root['fulcrum.players']} players", f"pot {settled['fulcrum.pot']}, rake {settled['fulcrum.rake']}", str(root["fulcrum.hand.outcome"])]
+             f"{root['fulcrum.players']} players", f"pot {settled['fulcrum.pot']}, rake {settled['fulcrum.rake']}",
+             str(root["fulcrum.hand.outcome"])]
     page.text(MARGIN, 40, "  ·  ".join(facts), size=8.5)
     page.text(MARGIN, 60, f"trace {root.trace}  ·  {len(found)} spans  ·  a turn lasts from its prompt to its answer", size=8,
               color=SOFT)
