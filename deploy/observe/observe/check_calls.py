@@ -7,8 +7,8 @@ from .eventlog import PICK, PLAYER
 from .spans import Span, spans
 
 ANSWERS = {"fulcrum.v1.ActionService/Act", "fulcrum.v1.PivotService/SelectPivot"}
-# A killed server takes along the spans that it has not sent yet: the SDK sends every five seconds.
-UNSENT = 10
+# A killed server takes along the spans of calls that it has not sent yet; it sends twice a second.
+UNSENT = 3
 ORDINARY = "00-{trace}-{span}-01"
 
 

@@ -7,6 +7,8 @@ from .spans import hand_trace_id, spans
 
 # The store stamps milliseconds.
 NEAR = 0.5
+# An acknowledgement's span goes with a server that is killed so soon after it.
+UNSENT = 3
 
 
 def check(report, jaeger, hands, service, kills):
@@ -22,11 +24,13 @@ def check(report, jaeger, hands, service, kills):
     faults = collections.defaultdict(list)
     for trace, hand in finished.items():
         if trace in told:
-            for kind, fault in of_hand(hand, told[trace]):
+            for kind, fault in of_hand(hand, told[trace], kills):
                 faults[kind].append(f"{hand.name}: {fault}")
     looked = sum(len(found) for found in told.values())
     for kind, name in KINDS.items():
         report.check(name, looked, faults[kind])
+    if faults["lost"]:
+        report.note(f"{len(faults['lost'])} deliveries went with a killed server", faults["lost"])
     return finished, told
 
 
@@ -44,7 +48,7 @@ def _beside(hand, kills):
     return f" (it ended {near[0]} beside a kill)" if near else ""
 
 
-def of_hand(hand, found):
+def of_hand(hand, found, kills=()):
     """What is wrong with a hand's spans: kind and fault."""
     by_id = {span.id: span for span in found}
     if len(by_id) < len(found):
@@ -66,7 +70,7 @@ def of_hand(hand, found):
         for one, span in zip(wanted, same):
             yield from _compare(one, span, by_id)
     deliveries = [span for span in left if span.name == "delivery"]
-    yield from _deliveries(hand, deliveries, by_id)
+    yield from _deliveries(hand, deliveries, by_id, kills)
     for span in left:
         if span.name != "delivery":
             yield "spans", f"{span.name} {span.tags} is not in the event log"
@@ -85,10 +89,12 @@ def _compare(wanted, span, by_id):
             yield "tags", f"{wanted} has {name}={span[name]!r}, not {value!r}"
 
 
-def _deliveries(hand, found, by_id):
-    """One a consumer, from the settlement on; they may come late, but not never."""
+def _deliveries(hand, found, by_id, kills):
+    """One a consumer, from the settlement on. It is told once, by the server that was told of the acknowledgement."""
     consumers = collections.Counter(span["fulcrum.consumer"] for span in found)
-    if consumers != {"books": 1}:
+    if not consumers and any(0 <= kill - hand.ended / 1000 < UNSENT for kill in kills):
+        yield "lost", f"it ended {min(abs(kill - hand.ended / 1000) for kill in kills):.1f} s before a kill"
+    elif consumers != {"books": 1}:
         yield "spans", f"deliveries are {dict(consumers)}, not one to `books`"
     for span in found:
         if span.parent not in by_id or by_id[span.parent].name != "hand":
