@@ -52,7 +52,8 @@ def exports(stage, traces):
             "Accept": "application/openmetrics-text;version=1.0.0"})
         with urllib.request.urlopen(request, timeout=10) as answer:
             yield f"the metrics of server {replica.number} (bytes)", answer.read().decode()
-    series = stage.prometheus.labels("__name__", '{job="fulcrum"}')
+    # Those of the rules are Prometheus' own.
+    series = [name for name in stage.prometheus.labels("__name__", '{job="fulcrum"}') if name.startswith("fulcrum_")]
     labels = [stage.prometheus.at(f'{{__name__="{name}"}}') for name in series]
     yield "Prometheus' series (bytes)", json.dumps(labels)
     for replica in stage.replicas:

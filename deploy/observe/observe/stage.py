@@ -92,6 +92,9 @@ class Stage:
             self.prometheus = Prometheus.start("prometheus", self.folder, targets, self.rules)
             self.fast = Prometheus.start("prometheus-fast", self.folder, targets, self.fast_rules)
             self.fast.process.until(lambda: len(self.fast.targets_up()) == REPLICAS, "does not reach the servers")
+            # Before the first scrape there was nothing to scrape, and an alert says so.
+            calm = lambda: not self.fast.at('ALERTS{alertstate="firing"}')
+            self.fast.process.until(calm, "has alerts before anything was played")
             shown.say(f"{self.prometheus.url}, {self.fast.url}")
         return self
 

@@ -9,6 +9,8 @@ WIDE, NAMES, ROW, HEAD, FOOT, MARGIN = 1180, 320, 19, 96, 34, 18
 COLOURS = {"hand": "#24292f", "street": "#0969da", "turn": "#54aeff", "pivots": "#8250df", "pick": "#c297ff",
            "showdown": "#bf8700", "settlement": "#1a7f37", "delivery": "#2da44e"}
 LATE = "#cf222e"
+# What happens at one moment stands in the order of its sense.
+LAST = {"showdown": 1, "settlement": 2, "delivery": 3}
 
 
 def draw(found, path):
@@ -47,7 +49,8 @@ def _walk(found):
         below.setdefault(span.parent if span.parent in ids else "", []).append(span)
 
     def descend(parent, depth):
-        for span in sorted(below.get(parent, []), key=lambda span: (span.start, span.end, span["fulcrum.turn"] or 0)):
+        place = lambda span: (LAST.get(span.name, 0), span.start, span.end, span["fulcrum.turn"] or 0)
+        for span in sorted(below.get(parent, []), key=place):
             yield depth, span
             yield from descend(span.id, depth + 1)
 
