@@ -142,7 +142,8 @@ async fn run(command: Command) -> Result<(), Failure> {
 /// The log of commands that are not the server: what goes wrong, unless FULCRUM_LOG says otherwise.
 fn quiet_log() -> Result<(), Failure> {
     let filter = std::env::var("FULCRUM_LOG").unwrap_or_else(|_| "warn".to_owned());
-    telemetry::start(LogFormat::Text, &filter)
+    telemetry::start(LogFormat::Text, &filter, None)
+        .map(drop)
         .map_err(|error| Failure::Usage(format!("FULCRUM_LOG={filter:?} cannot be read: {error}")))
 }
 

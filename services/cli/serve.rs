@@ -1,6 +1,7 @@
 //! `fulcrum serve`: the server.
 
 use std::path::PathBuf;
+use std::time::Duration;
 
 use clap::Args;
 use config::Value;
@@ -10,7 +11,8 @@ use super::node::{Node, Setup};
 use super::output::Output;
 use super::signals::Stop;
 use crate::config::{DEFAULTS, Override, Settings};
-use crate::telemetry::{self, LogFormat};
+use crate::telemetry::traces::CallTraces;
+use crate::telemetry::{self, LogFormat, StartError};
 
 /// Serves tables over gRPC.
 #[derive(Args, Debug)]
@@ -169,6 +171,9 @@ impl ServeArgs {
     }
 }
 
+/// So long the spans of the last calls may take to the collector.
+const LAST_SPANS: Duration = Duration::from_secs(3);
+
 /// Runs the command.
 ///
 /// # Errors
@@ -180,8 +185,15 @@ pub async fn run(args: ServeArgs) -> Result<(), Failure> {
     }
     let settings = Settings::load(args.config.as_deref(), args.overrides());
     let settings = settings.map_err(|error| Failure::Usage(error.to_string()))?;
-    telemetry::start(settings.log.format, &settings.log.filter).map_err(|error| {
-        Failure::Usage(format!("the log filter {:?} cannot be read: {error}", settings.log.filter))
+    let traces = CallTraces::of(&settings.traces);
+    let told = telemetry::start(settings.log.format, &settings.log.filter, traces.as_ref());
+    let told = told.map_err(|error| match error {
+        StartError::Filter(error) => {
+            Failure::Usage(format!("the log filter {:?} cannot be read: {error}", settings.log.filter))
+        }
+        StartError::Collector(error) => {
+            Failure::Usage(format!("traces.endpoint {:?}: {error}", settings.traces.endpoint))
+        }
     })?;
 
     let mut stop = Stop::listen()?;
@@ -192,8 +204,15 @@ pub async fn run(args: ServeArgs) -> Result<(), Failure> {
         failure = node.fault() => return Err(failure),
     }
     tracing::info!("asked to stop: no new calls, streams are sent away");
+    let ending = async {
+        let stopped = node.stop().await;
+        if let Some(told) = told {
+            told.finish(LAST_SPANS).await;
+        }
+        stopped
+    };
     tokio::select! {
-        stopped = node.stop() => stopped,
+        stopped = ending => stopped,
         () = stop.asked() => Err(Failure::Failed("ended at once, by a second signal".to_owned())),
     }
 }

@@ -5,7 +5,7 @@ use tonic::{Request, Response, Status};
 
 use super::parse::play as parse;
 use super::render::{answer, hand as render};
-use super::request::{expect, now, open};
+use super::request::{about, expect, now, open};
 use super::status::failed;
 use crate::pb::v1;
 use crate::pb::v1::action_service_server::ActionService;
@@ -41,6 +41,7 @@ impl ActionService for Actions {
         let (key, viewer) = parse::get_turn(&operator, &message)?;
         let now = now(&self.tables).await?;
         let table = self.tables.read_turn(&key, now).await.map_err(failed)?;
+        about(&key, table.running_hand().map(|hand| hand.number));
         Ok(Response::new(render::whose_turn(&table, &viewer, now)))
     }
 }

@@ -9,6 +9,7 @@ pub mod counting;
 pub mod deadline;
 pub mod held;
 pub mod methods;
+mod span;
 
 use std::convert::Infallible;
 use std::future::Future;
@@ -27,6 +28,7 @@ use tower::{Layer, Service};
 use tracing::Instrument;
 
 use super::status;
+use crate::telemetry::conventions::OPERATOR;
 use auth::{Caller, Credentials};
 use counting::{Counted, Counting};
 use deadline::Deadline;
@@ -63,7 +65,9 @@ impl Front {
         method: Method,
         request: &mut Request<Body>,
     ) -> Result<Option<OwnedSemaphorePermit>, Status> {
+        let parent = crate::telemetry::spans::parent(request.headers());
         let caller = self.credentials.caller(request.headers_mut());
+        crate::telemetry::spans::begin(parent, caller.is_some());
         let place = |room: &Arc<Semaphore>| {
             let place = Arc::clone(room).try_acquire_owned();
             place.map(Some).map_err(|_| status::overloaded("the server has as many calls at work as it may"))
@@ -74,7 +78,7 @@ impl Front {
         let Caller { operator, administrator } = caller.ok_or_else(status::unauthenticated)?;
         match operator {
             Some(operator) => {
-                tracing::Span::current().record("operator", operator.as_str());
+                tracing::Span::current().record(OPERATOR, operator.as_str());
                 request.extensions_mut().insert(operator);
             }
             // An administrator has no tables: whatever else he calls would be somebody else's.
@@ -167,19 +171,13 @@ where
         // Taken now and not at the first poll: the transport, which would answer CANCELLED, starts its own clock as
         // soon as this returns, and must not be the earlier one.
         let deadline = self.front.deadline(method, &request);
-        // Nothing of the message and no credentials: a span is read by more people than a message is.
-        let span = tracing::info_span!(
-            "rpc",
-            method = method.name,
-            operator = tracing::field::Empty,
-            status = tracing::field::Empty
-        );
+        let span = span::of(method);
         let front = Arc::clone(&self.front);
         let counted = Counted::begin(front.counting.as_ref(), method);
         let work = async move {
+            let unanswered = span::Unanswered::default();
             let response = front.pass((method, deadline), request, inner).await;
-            let code = response.headers().get(Status::GRPC_STATUS).and_then(|code| code.to_str().ok());
-            tracing::Span::current().record("status", code.unwrap_or("0"));
+            unanswered.answered(&response);
             Ok(match counted {
                 Some(counted) => counted.response(response),
                 None => response,

@@ -13,6 +13,7 @@ use super::parse::tables::Opening;
 use super::render::answer::{self, Made};
 use super::status;
 use crate::pb::v1;
+use crate::telemetry::spans;
 
 /// The caller's operator and his message. The operator comes from the credentials, never from the message.
 ///
@@ -112,6 +113,7 @@ impl Change {
         R: Message + Default,
     {
         let Change { key, id, payload, etag, ask } = self;
+        about(&key, None);
         let bytes =
             |events: &[Event], table: &Table| answer(Made { key: &key, events, table }).encode_to_vec();
         let request = tables::Request { id, payload };
@@ -158,8 +160,18 @@ impl Decision {
     /// # Errors
     /// As [`Change::make`].
     pub async fn make(self, tables: &Tables, received: Millis) -> Result<Accepted, Status> {
+        let hand = match &self.ask {
+            Ask::Act { hand, .. } | Ask::Pick { hand, .. } => Some(*hand),
+            _ => None,
+        };
+        about(&self.key, hand);
         tables.decide_turn(&self.key, self.ask, received).await.map_err(status::failed)
     }
+}
+
+/// Says in the call's span what it is about, also if nothing comes of it.
+pub fn about(key: &TableKey, hand: Option<u64>) {
+    spans::about(&key.operator, key.table, hand);
 }
 
 /// When a call is received, by the store's time: a decision counts by this, not by when it is looked at (rules 8.2).

@@ -6,7 +6,7 @@ use tonic::{Request, Response, Status};
 use super::parse::seats::Funds;
 use super::parse::{seats, tables as parse};
 use super::render::{answer, table as render};
-use super::request::open;
+use super::request::{about, open};
 use super::status;
 use super::watching::{Messages, Watching};
 use crate::pb::v1;
@@ -67,6 +67,7 @@ impl TableService for TablesOfOperators {
         let (operator, message) = open(request)?;
         let (key, viewer) = parse::get_table(&operator, &message)?;
         let table = self.tables.read(&key).await.map_err(status::failed)?;
+        about(&key, table.running_hand().map(|hand| hand.number));
         Ok(Response::new(v1::GetTableResponse { table: Some(render::table(key.table, &table, &viewer)) }))
     }
 

@@ -2,6 +2,13 @@
 //! those of the store its conventions for databases; the others are our own and do not change. No attribute holds a card,
 //! a pivot or a player's name.
 
+/// What the span is called; `tracing` hands it on under this name, and so the two that follow.
+pub const SPAN_NAME: &str = "otel.name";
+/// Server, client, internal.
+pub const SPAN_KIND: &str = "otel.kind";
+/// `ERROR`, if it went wrong.
+pub const SPAN_STATUS: &str = "otel.status_code";
+
 /// The kind of RPC.
 pub const RPC_SYSTEM: &str = "rpc.system.name";
 /// Its value here.
@@ -17,8 +24,10 @@ pub const ERROR_TYPE: &str = "error.type";
 pub const DB_SYSTEM: &str = "db.system.name";
 /// Its value for Redis.
 pub const REDIS: &str = "redis";
-/// What was asked of it: `EVALSHA`.
+/// What was asked of it: `EVALSHA`, `PIPELINE GET`, `PIPELINE`.
 pub const DB_OPERATION: &str = "db.operation.name";
+/// How many commands were sent together, if more than one.
+pub const DB_BATCH: &str = "db.operation.batch.size";
 /// Which server: its host.
 pub const SERVER_ADDRESS: &str = "server.address";
 /// Which server: its port.

@@ -3,13 +3,14 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use rules::Table;
+use rules::{Event, Table};
 use tables::signals::{CommitEnd, CutOff, Retry};
 use tables::wallet::{Call, Reply};
 use tables::{Commit, OperatorId, Origin, SettlementPosition, Signals};
 
 use super::hands::HandTraces;
 use super::metrics::Metrics;
+use super::spans;
 
 /// Those who listen.
 #[derive(Default)]
@@ -42,6 +43,9 @@ impl Signals for Listener {
         if let Some(hands) = &self.hands {
             hands.committed(commit);
         }
+        let ended = || commit.events.iter().any(Event::ends_hand);
+        let hand = commit.table.hand.as_ref().filter(|hand| hand.is_running() || ended());
+        spans::about(&commit.key.operator, commit.key.table, hand.map(|hand| hand.number));
     }
 
     fn decided(&self, before: &Table, commit: &Commit) {
@@ -60,6 +64,10 @@ impl Signals for Listener {
         if let Some(metrics) = &self.metrics {
             metrics.commit_retried(why);
         }
+        spans::note(match why {
+            Retry::Conflict => "decided anew: another step came first",
+            Retry::Unknown => "sent again: nothing was known of it",
+        });
     }
 
     fn watcher_cut_off(&self, why: CutOff) {
@@ -69,7 +77,11 @@ impl Signals for Listener {
     }
 
     fn origin(&self) -> Option<Origin> {
-        None
+        spans::origin()
+    }
+
+    fn errand(&self) -> tracing::Span {
+        spans::child(spans::Kind::Inner, "payment").into_span()
     }
 
     fn tells(&self, commit: &Commit) -> bool {

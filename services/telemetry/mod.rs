@@ -3,49 +3,79 @@
 pub mod conventions;
 pub mod hands;
 pub mod listener;
+pub mod log;
 pub mod metrics;
 pub mod names;
 pub mod scrape;
+pub mod spans;
 pub mod store;
 pub mod traces;
 pub mod unread;
 
-use std::io::{self, IsTerminal};
+use std::io;
+use std::sync::Arc;
 
-use clap::ValueEnum;
-use serde::Deserialize;
-use tracing_subscriber::EnvFilter;
-use tracing_subscriber::filter::ParseError;
+use opentelemetry_otlp::ExporterBuildError;
+use thiserror::Error;
+use tracing::Subscriber;
+use tracing_subscriber::filter::{ParseError, filter_fn};
 use tracing_subscriber::layer::SubscriberExt;
-use tracing_subscriber::registry;
+use tracing_subscriber::registry::LookupSpan;
 use tracing_subscriber::util::SubscriberInitExt;
+use tracing_subscriber::{Layer, registry};
 
-/// How log lines look.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Deserialize, ValueEnum)]
-#[serde(rename_all = "lowercase")]
-pub enum LogFormat {
-    /// For people.
-    #[default]
-    Text,
-    /// One JSON object a line.
-    Json,
+pub use self::log::LogFormat;
+use self::traces::CallTraces;
+use self::traces::pipeline::Pipeline;
+
+/// Why a process cannot say anything about itself.
+#[derive(Debug, Error)]
+pub enum StartError {
+    /// The filter is not one of the form `info` or `warn,fulcrum=debug`.
+    #[error("{0}")]
+    Filter(#[from] ParseError),
+    /// The collector's address is none.
+    #[error("{0}")]
+    Collector(#[from] ExporterBuildError),
 }
 
-/// Sends the log to the standard error. Only the first call has an effect: a process has one log.
+/// Sends the log to the standard error, and the spans of calls to the collector if there is one. Only the first call has an
+/// effect: a process has one log.
 ///
 /// # Errors
-/// If the filter is not one of the form `info` or `warn,fulcrum=debug`.
-pub fn start(format: LogFormat, filter: &str) -> Result<(), ParseError> {
-    let filter = EnvFilter::try_new(filter)?;
-    let lines = tracing_subscriber::fmt::layer().with_writer(io::stderr);
+/// [`StartError`]
+pub fn start(
+    format: LogFormat,
+    filter: &str,
+    traces: Option<&CallTraces>,
+) -> Result<Option<Arc<Pipeline>>, StartError> {
+    let (lines, levels) = log::lines(format, filter, io::stderr)?;
+    let subscriber = registry().with(lines);
+    let pipeline = traces.map(Pipeline::start).transpose()?;
     // An error says that there is a log already.
-    let _ = match format {
-        LogFormat::Text => registry().with(filter).with(lines.with_ansi(colours())).try_init(),
-        LogFormat::Json => registry().with(filter).with(lines.json().flatten_event(true)).try_init(),
+    let started = match &pipeline {
+        Some(pipeline) => subscriber.with(told(pipeline)).try_init(),
+        None => subscriber.try_init(),
     };
-    Ok(())
+    if started.is_ok() {
+        log::set_levels(levels);
+    }
+    Ok(pipeline)
 }
 
-fn colours() -> bool {
-    io::stderr().is_terminal() && std::env::var_os("NO_COLOR").is_none_or(|value| value.is_empty())
+/// Takes the spans of calls, and nothing else, to the pipeline. Log lines stay out of them: some tell of players.
+pub fn told<S>(pipeline: &Pipeline) -> impl Layer<S>
+where
+    S: Subscriber + for<'span> LookupSpan<'span>,
+{
+    tracing_opentelemetry::layer()
+        .with_tracer(pipeline.tracer())
+        // Nobody here looks for the current span where OpenTelemetry keeps it.
+        .with_context_activation(false)
+        .with_tracked_inactivity(false)
+        .with_location(false)
+        .with_threads(false)
+        .with_target(false)
+        .with_level(false)
+        .with_filter(filter_fn(|meta| meta.is_span() && meta.target() == spans::TARGET))
 }

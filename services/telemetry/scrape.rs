@@ -1,5 +1,6 @@
-//! The address at which Prometheus reads the metrics: HTTP/1.1, `GET /metrics`, and nothing else. They are told as
-//! OpenMetrics, with exemplars; who accepts only plain text gets the older format.
+//! The address at which Prometheus reads the metrics, and at which the log's levels are changed: HTTP/1.1, `/metrics` and
+//! `/log`, and nothing else. Metrics are told as OpenMetrics, with exemplars; who accepts only plain text gets the older
+//! format.
 
 use std::convert::Infallible;
 use std::sync::Arc;
@@ -16,6 +17,7 @@ use tokio::net::{TcpListener, TcpStream};
 use tokio::sync::{Semaphore, watch};
 use tokio::time::{sleep, timeout};
 
+use super::log;
 use super::metrics::Metrics;
 
 /// Connections at once; more are closed.
@@ -55,9 +57,15 @@ pub async fn serve(listener: TcpListener, metrics: Arc<Metrics>, mut stop: watch
 }
 
 async fn meet(socket: TcpStream, metrics: Arc<Metrics>) {
+    let from = socket.peer_addr().ok();
     let answer = move |request: Request<Incoming>| {
-        let response = respond(&request, &metrics);
-        async move { Ok::<_, Infallible>(response) }
+        let metrics = Arc::clone(&metrics);
+        async move {
+            Ok::<_, Infallible>(match (request.uri().path(), from) {
+                ("/log", Some(from)) => log::admin::respond(request, from.ip(), log::levels()).await,
+                _ => respond(&request, &metrics),
+            })
+        }
     };
     let connection = http1::Builder::new()
         .timer(TokioTimer::new())

@@ -1,4 +1,5 @@
-//! A store that is watched over: every operation is timed, and errors are counted by their kind. It changes nothing.
+//! A store that is watched over: every operation is timed, errors are counted by their kind, and what is done for a call that
+//! is told is told below it. It changes nothing.
 
 use std::future::Future;
 use std::sync::Arc;
@@ -14,7 +15,9 @@ use tables::{
 };
 use uuid::Uuid;
 
+use super::conventions::COMMIT_OUTCOME;
 use super::metrics::Metrics;
+use super::spans::{Child, Kind, child, is_told};
 
 /// The operations, by the names that metrics and traces give them.
 pub const OPERATIONS: [&str; 33] = [
@@ -72,12 +75,56 @@ impl Watched {
         operation: &'static str,
         work: impl Future<Output = Result<T, StoreError>> + Send,
     ) -> Result<T, StoreError> {
+        self.timed_in(&below(operation), operation, work).await
+    }
+
+    async fn timed_in<T>(
+        &self,
+        span: &Child,
+        operation: &'static str,
+        work: impl Future<Output = Result<T, StoreError>> + Send,
+    ) -> Result<T, StoreError> {
         let started = Instant::now();
-        let result = work.await;
+        let result = span.run(work).await;
         if let Some(metrics) = &self.metrics {
             metrics.store.done(operation, started.elapsed(), result.as_ref().err());
         }
+        if let Err(error) = &result {
+            span.failed(kind(error));
+        }
         result
+    }
+}
+
+/// The span of an operation, below that of the call that needs it.
+fn below(operation: &'static str) -> Child {
+    // The time is reckoned here: no answer is waited for.
+    if operation == "now" || !is_told() {
+        return Child::default();
+    }
+    child(Kind::Inner, &format!("store {operation}"))
+}
+
+const fn kind(error: &StoreError) -> &'static str {
+    match error {
+        StoreError::Unavailable(_) => "unavailable",
+        StoreError::Unknown(_) => "unknown",
+        StoreError::Corrupt(_) => "corrupt",
+        StoreError::KeyUnavailable(_) => "key",
+    }
+}
+
+const fn outcome(result: &Result<Outcome, StoreError>) -> &'static str {
+    match result {
+        Ok(Outcome::Committed { .. }) => "done",
+        Ok(Outcome::Conflict(_)) => "conflict",
+        Ok(Outcome::Severed(_)) => "severed",
+        Ok(Outcome::Repeated { .. }) => "repeated",
+        Ok(Outcome::RequestReused) => "reused",
+        Ok(Outcome::TooEarly { .. }) => "too_early",
+        Ok(Outcome::Ahead { .. }) => "ahead",
+        Err(StoreError::Unknown(_)) => "unknown",
+        Err(_) => "failed",
     }
 }
 
@@ -100,7 +147,10 @@ impl Store for Watched {
     }
 
     async fn commit(&self, commit: Commit) -> Result<Outcome, StoreError> {
-        self.timed("commit", self.store.commit(commit)).await
+        let span = below("commit");
+        let result = self.timed_in(&span, "commit", self.store.commit(commit)).await;
+        span.set(COMMIT_OUTCOME, outcome(&result));
+        result
     }
 
     async fn find_again(&self, key: &TableKey) -> Result<(), StoreError> {

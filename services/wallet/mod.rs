@@ -4,6 +4,7 @@
 //! everything else is no answer. A call has a deadline, and an answer a size, so that a wallet can cost its own operator's
 //! players time, and nobody else anything.
 
+mod asked;
 mod endpoint;
 mod reading;
 
@@ -17,8 +18,10 @@ use tonic::metadata::{Ascii, MetadataValue};
 use tonic::transport::Channel;
 use tonic::{Code, Request, Status};
 
+use self::asked::Asked;
 pub use self::endpoint::endpoint;
 use crate::pb::wallet_v1 as wire;
+use crate::telemetry::spans::Child;
 use wire::operator_wallet_service_client::OperatorWalletServiceClient;
 
 /// The largest answer that is read, in bytes. An honest one has a few hundred.
@@ -79,23 +82,31 @@ impl GrpcWallet {
         })
     }
 
-    fn request<T>(&self, message: T) -> Request<T> {
+    fn request<T>(&self, asked: &Child, message: T) -> Request<T> {
         let mut request = Request::new(message);
         // The courier has a deadline of its own; this one tells the wallet of it.
         request.set_timeout(self.deadline);
         if let Some(token) = &self.token {
             request.metadata_mut().insert("authorization", token.clone());
         }
+        asked.send_along(request.metadata_mut());
         request
     }
 
-    async fn transaction(&self, call: Call, order: &Order) -> Result<Option<wire::Transaction>, Status> {
+    async fn transaction(
+        &self,
+        call: Call,
+        order: &Order,
+        asked: &Child,
+    ) -> Result<Option<wire::Transaction>, Status> {
         let mut client = self.client.clone();
         Ok(match call {
-            Call::Debit => client.debit(self.request(debit(order))).await?.into_inner().transaction,
-            Call::Credit => client.credit(self.request(credit(order))).await?.into_inner().transaction,
-            Call::Cancel => client.cancel(self.request(cancel(order))).await?.into_inner().transaction,
-            Call::Find => client.get_transaction(self.request(find(order))).await?.into_inner().transaction,
+            Call::Debit => client.debit(self.request(asked, debit(order))).await?.into_inner().transaction,
+            Call::Credit => client.credit(self.request(asked, credit(order))).await?.into_inner().transaction,
+            Call::Cancel => client.cancel(self.request(asked, cancel(order))).await?.into_inner().transaction,
+            Call::Find => {
+                client.get_transaction(self.request(asked, find(order))).await?.into_inner().transaction
+            }
         })
     }
 }
@@ -103,12 +114,15 @@ impl GrpcWallet {
 #[async_trait]
 impl Wallet for GrpcWallet {
     async fn ask(&self, call: Call, order: &Order) -> Reply {
-        match self.transaction(call, order).await {
+        let asked = Asked::now(call);
+        let reply = match asked.0.run(self.transaction(call, order, &asked.0)).await {
             Ok(Some(transaction)) => reading::reply(call, order, &transaction),
             Ok(None) => Reply::Unknown("an answer without a transaction".to_owned()),
             Err(status) if status.code() == Code::NotFound && call == Call::Find => Reply::Missing,
             Err(status) => Reply::Unknown(self.error(&status)),
-        }
+        };
+        asked.answered(&reply);
+        reply
     }
 }
 
@@ -214,7 +228,7 @@ mod tests {
 
     #[tokio::test]
     async fn no_log_of_headers_shows_the_token() {
-        let request = wallet(TOKEN).unwrap().request(());
+        let request = wallet(TOKEN).unwrap().request(&Child::default(), ());
         assert_eq!(request.metadata().get("authorization").unwrap(), &*format!("Bearer {TOKEN}"));
         let shown = format!("{request:?}");
         assert!(shown.contains("authorization") && !shown.contains(TOKEN), "{shown}");

@@ -19,6 +19,10 @@ mod play;
 mod repeats;
 mod resolving;
 mod secrecy;
+#[path = "../store/redis/servers.rs"]
+#[allow(dead_code, reason = "the store's tests need more of it")]
+mod servers;
 mod stops;
+mod traced;
 mod wallet;
 mod watching;

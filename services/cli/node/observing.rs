@@ -14,7 +14,7 @@ use crate::grpc::Counting;
 use crate::store::RedisStore;
 use crate::telemetry::metrics::{Metrics, house, redis};
 use crate::telemetry::store::Watched;
-use crate::telemetry::{scrape, unread};
+use crate::telemetry::{scrape, spans, unread};
 
 /// Who watches over a server.
 pub struct Observing {
@@ -29,10 +29,8 @@ impl Observing {
 
     /// The store, watched over.
     pub fn store(&self, store: Arc<dyn Store>) -> Arc<dyn Store> {
-        match &self.metrics {
-            Some((_, metrics)) => Arc::new(Watched::new(store, Some(Arc::clone(metrics)))),
-            None => store,
-        }
+        let metrics = self.metrics.as_ref().map(|(_, metrics)| Arc::clone(metrics));
+        Arc::new(Watched::new(store, metrics))
     }
 
     /// Who counts what is heard of the tables.
@@ -65,6 +63,7 @@ impl Observing {
             listener.map_err(|error| Failure::Failed(format!("metrics: cannot listen on {at}: {error}")))?;
         let address = listener.local_addr().map_err(|error| cannot_listen(at, &error))?;
         tracing::info!(%address, "metrics are served");
+        metrics.point_to_calls(spans::told_trace);
         metrics.commits.watch(Arc::clone(tables.feed()));
         let (own, store, every) = (Arc::clone(&metrics), Arc::clone(tables.store()), unread::EVERY);
         tokio::spawn(unread::run(own, store, operators.clone(), every, stop.clone()));

@@ -31,6 +31,7 @@ mod stops;
 mod time;
 mod topology;
 mod traffic;
+mod trips;
 mod untold;
 
 use std::sync::Arc;

@@ -16,6 +16,7 @@ use super::config::Endpoint;
 use super::durable::Group;
 use super::fault::{Fault, Remedy};
 use super::link::{Link, Live};
+use super::trips;
 
 /// So many callers may wait for each command that may be on its way.
 const WAITING: usize = 8;
@@ -70,6 +71,13 @@ impl Node {
 
     /// Sends commands together and gives their answers, errors of single commands among them.
     pub(super) async fn send(self: &Arc<Node>, commands: &[Cmd]) -> Result<Vec<Value>, Fault> {
+        let trip = trips::trip(&self.endpoint, commands);
+        let values = trip.run(self.carry(commands)).await;
+        trips::told(&trip, &values);
+        values
+    }
+
+    async fn carry(self: &Arc<Node>, commands: &[Cmd]) -> Result<Vec<Value>, Fault> {
         self.check_up()?;
         let _permit = self.enter().await?;
         // Before the look whether it is still up, so that a fall between the two is heard of.

@@ -12,6 +12,7 @@ use ::redis::{Cmd, Value, cmd};
 use tokio::sync::Mutex as AsyncMutex;
 use tokio::task::JoinSet;
 use tokio::time::{Instant, sleep};
+use tracing::Instrument;
 
 use super::config::{Durability, Endpoint, RedisConfig, Topology};
 use super::fault::{Fault, Remedy, first_fault, is_asked_elsewhere};
@@ -22,6 +23,7 @@ use super::script;
 use super::time::StoreTime;
 use super::topology::{Range, locate};
 use super::traffic::Counts;
+use super::trips;
 
 /// Pauses between tries.
 const FIRST_PAUSE: Duration = Duration::from_millis(5);
@@ -213,13 +215,14 @@ impl Router {
         }
         let mut sent = JoinSet::new();
         for (node, calls) in groups.into_values() {
-            sent.spawn(async move {
+            let trip = async move {
                 let commands: Vec<Cmd> =
                     calls.iter().flat_map(|(_, _, commands)| commands).cloned().collect();
                 let sent = node.link.counts.sent(Kind::Read);
                 let values = node.send(&commands).await.inspect(|_| sent.answered());
                 (node, calls, values)
-            });
+            };
+            sent.spawn(trip.in_current_span());
         }
         while let Some(Ok((node, calls, values))) = sent.join_next().await {
             let mut values = values.map(Vec::into_iter);
@@ -247,7 +250,12 @@ impl Router {
     async fn send(&self, node: &Arc<Node>, commands: &[Cmd], kind: Kind) -> Result<Vec<Value>, Fault> {
         let sent = self.link.counts.sent(kind);
         let values = match (kind, self.durability) {
-            (Kind::Commit, Durability::Replicated(replicas)) => node.group(replicas).send(commands).await?,
+            (Kind::Commit, Durability::Replicated(replicas)) => {
+                let trip = trips::trip(&node.endpoint, commands);
+                let values = trip.run(node.group(replicas).send(commands)).await;
+                trips::told(&trip, &values);
+                values?
+            }
             _ => node.send(commands).await?,
         };
         sent.answered();

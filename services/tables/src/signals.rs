@@ -148,6 +148,11 @@ pub trait Signals: Send + Sync + 'static {
         None
     }
 
+    /// The span of what follows from a step in a task of its own: a payment's way to the wallet and back.
+    fn errand(&self) -> tracing::Span {
+        tracing::Span::none()
+    }
+
     /// Whether there is something to be told of the hand that this commit ends ([`Commit::untold`]).
     fn tells(&self, commit: &Commit) -> bool {
         let _ = commit;

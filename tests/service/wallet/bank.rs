@@ -102,6 +102,8 @@ struct Books {
     balances: HashMap<String, i64>,
     entries: HashMap<String, Entry>,
     calls: Vec<Asked>,
+    /// Where in his trace the caller was, of each call; empty if he did not say.
+    parents: Vec<String>,
     /// Bookings: of debits, of credits, and of cancels that gave something back.
     moved: [usize; 3],
 }
@@ -193,6 +195,11 @@ impl Bank {
     /// Waits until so many calls of a method have come.
     pub async fn asked(&self, method: Method, count: usize) {
         self.until(|bank| bank.calls(method).len() >= count).await;
+    }
+
+    /// What each call said of the trace that it belongs to.
+    pub fn parents(&self) -> Vec<String> {
+        self.desk.books.lock().unwrap().parents.clone()
     }
 
     /// Waits until this holds.
@@ -357,6 +364,8 @@ impl Counter {
         if token != Some(&format!("Bearer {TOKEN}")) {
             return Err(Status::unauthenticated("who is this?"));
         }
+        let parent = request.metadata().get("traceparent").and_then(|parent| parent.to_str().ok());
+        self.0.books.lock().unwrap().parents.push(parent.unwrap_or_default().to_owned());
         let mut wanted = wanted(request.into_inner());
         wanted.set_state(wire::TransactionState::Booked);
         Arc::clone(&self.0).answer(method, wanted).await

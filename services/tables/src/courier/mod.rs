@@ -19,6 +19,7 @@ use rules::payment::{Ending, Payment, Phase};
 use rules::{Ask, Command, Millis, Refusal, Table};
 use tokio::sync::OwnedSemaphorePermit;
 use tokio::time::Instant;
+use tracing::Instrument;
 
 use self::desk::Desk;
 use crate::committing::{Core, Draft};
@@ -89,7 +90,8 @@ pub(crate) fn send(core: &Arc<Core>, key: &TableKey, table: &Arc<Table>, events:
             continue;
         };
         let order = Order::of(key, &payment, table.config.currency);
-        tokio::spawn(run(Tables { core: Arc::clone(core) }, order, payment, again));
+        let errand = run(Tables { core: Arc::clone(core) }, order, payment, again);
+        tokio::spawn(errand.instrument(core.signals().errand()));
     }
 }
 
