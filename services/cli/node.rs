@@ -32,7 +32,9 @@ use crate::grpc::{self, ServeConfig, ServeError, Tokens};
 use crate::store::embedded::{EmbeddedSettings, EmbeddedStore, OpenError};
 use crate::store::{Codec, Keyring, KeyringError, RedisConfig, RedisStore};
 use crate::telemetry::listener::Listener;
+use crate::telemetry::metrics::Metrics;
 use crate::telemetry::traces::TraceSettings;
+use crate::telemetry::traces::counts::TraceCounts;
 
 /// The variable with the keys for the cards. There is no flag for it: flags are seen by everybody on the machine.
 const CARD_KEY: &str = "FULCRUM_CARD_KEY";
@@ -73,6 +75,7 @@ pub struct Node {
     clocks: JoinHandle<()>,
     janitor: JoinHandle<()>,
     telling: Option<Telling>,
+    metrics: Option<Arc<Metrics>>,
 }
 
 impl Setup {
@@ -166,12 +169,17 @@ impl Node {
         let listener = TcpListener::bind(listen).await.map_err(|error| cannot_listen(listen, &error))?;
         let address = listener.local_addr().map_err(|error| cannot_listen(listen, &error))?;
         let (stop_clocks, clocks_stop) = watch::channel(false);
-        let (hands, teller) = traces.map(|settings| telling::prepare(&settings, None)).transpose()?.unzip();
+        let (hands, teller) = match &traces {
+            Some(settings) => Some(telling::prepare(settings, observing.trace_counts(settings))?),
+            None => None,
+        }
+        .unzip();
         let heard = Listener { metrics: observing.metrics(), hands };
         if !heard.is_nobody() {
             // Nobody else has set any: these are the only ones of this process.
             let _ = tables.clone().with_signals(Arc::new(heard));
         }
+        let metrics = observing.metrics();
         observing.begin(&tables, opened.redis, serving.operators(), clocks_stop.clone()).await?;
         let store = Arc::clone(tables.store());
         let telling = teller.map(|teller| Telling::begin(teller, store, serving.operators()));
@@ -190,7 +198,15 @@ impl Node {
             serving: tokio::spawn(grpc::serve(serving, tables, listener, stopped)),
             stop_clocks,
             telling,
+            metrics,
         })
+    }
+
+    /// Who counts what becomes of traces, if anybody does.
+    #[must_use]
+    pub fn trace_counts(&self) -> Option<Arc<dyn TraceCounts>> {
+        let metrics = self.metrics.as_ref()?;
+        Some(Arc::<Metrics>::clone(metrics))
     }
 
     /// Where it listens.

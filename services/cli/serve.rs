@@ -198,6 +198,9 @@ pub async fn run(args: ServeArgs) -> Result<(), Failure> {
 
     let mut stop = Stop::listen()?;
     let mut node = Node::start(Setup::from_settings(&settings)?).await?;
+    if let (Some(told), Some(counts)) = (&told, node.trace_counts()) {
+        told.counted_by(counts);
+    }
     announce(&node, settings.log.format, &output)?;
     tokio::select! {
         () = stop.asked() => {}

@@ -17,6 +17,7 @@ mod events;
 #[allow(dead_code, reason = "the store's tests need more of it")]
 mod fixtures;
 mod load;
+mod metrics;
 mod operator;
 #[path = "../store/payments.rs"]
 #[allow(dead_code, reason = "the store's tests need more of it")]

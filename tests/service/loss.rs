@@ -10,7 +10,7 @@ use v1::SettlementKind;
 
 #[path = "../../services/tables/tests/common/lossy.rs"]
 #[allow(dead_code, reason = "the tests of tables need more of it")]
-mod lossy;
+pub mod lossy;
 
 use super::harness::caller::leave_request;
 use super::harness::{House, Setup, in_time, reason, texas};

@@ -12,8 +12,11 @@ use super::cannot_listen;
 use crate::cli::failure::Failure;
 use crate::grpc::Counting;
 use crate::store::RedisStore;
+use crate::telemetry::hands::HandTrace;
 use crate::telemetry::metrics::{Metrics, house, redis};
 use crate::telemetry::store::Watched;
+use crate::telemetry::traces::TraceSettings;
+use crate::telemetry::traces::counts::TraceCounts;
 use crate::telemetry::{scrape, spans, unread};
 
 /// Who watches over a server.
@@ -36,6 +39,16 @@ impl Observing {
     /// Who counts what is heard of the tables.
     pub fn metrics(&self) -> Option<Arc<Metrics>> {
         self.metrics.as_ref().map(|(_, metrics)| Arc::clone(metrics))
+    }
+
+    /// Who counts what becomes of traces that are told so; values of play point to those of hands from now on.
+    pub fn trace_counts(&self, settings: &TraceSettings) -> Option<Arc<dyn TraceCounts>> {
+        let (metrics, ratio) = (self.metrics()?, settings.ratio);
+        metrics.point_to_hands(Box::new(move |key, number| {
+            let hand = HandTrace::of(&key.operator, &key.table, number);
+            hand.is_in(ratio).then_some(hand.trace)
+        }));
+        Some(metrics)
     }
 
     /// Who counts the calls.

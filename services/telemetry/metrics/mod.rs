@@ -13,7 +13,7 @@ pub mod redis;
 pub mod store;
 
 use std::sync::{Mutex, OnceLock, PoisonError};
-use std::time::{Duration, SystemTime};
+use std::time::{Duration, UNIX_EPOCH};
 
 use prometheus_client::encoding::{prometheus_text, text};
 use prometheus_client::metrics::MetricType;
@@ -23,7 +23,7 @@ use prometheus_client::registry::{Metric, Registry};
 use rules::Table;
 use tables::signals::{CommitEnd, CutOff, Retry};
 use tables::wallet::{Call, Reply};
-use tables::{Commit, OperatorId, Signals, TableKey};
+use tables::{Clock, Commit, OperatorId, Signals, SystemClock, TableKey};
 
 use self::calls::Calls;
 use self::commits::Commits;
@@ -128,13 +128,13 @@ impl Metrics {
     /// All of it in the format of OpenMetrics, which has exemplars; `None` if it cannot be written.
     #[must_use]
     pub fn text(&self) -> Option<String> {
-        self.write(|text, registry| text::encode(text, registry))
+        self.write(text::encode)
     }
 
     /// The same in the older text format, which has none.
     #[must_use]
     pub fn plain_text(&self) -> Option<String> {
-        self.write(|text, registry| prometheus_text::encode(text, registry))
+        self.write(prometheus_text::encode)
     }
 
     fn write(
@@ -231,8 +231,13 @@ fn human_traced() -> Traced {
     Traced::new(HUMAN.into_iter())
 }
 
+/// What the machine's clock says, since the epoch.
+fn machine_time() -> Duration {
+    Duration::from_millis(SystemClock::default().now().0)
+}
+
 /// Observes a value, which may point to a trace.
 fn observe(histogram: &Traced, value: f64, trace: Option<Trace>) {
-    let now = trace.map(|_| SystemTime::now());
+    let now = trace.map(|_| UNIX_EPOCH + machine_time());
     histogram.observe(value, trace, now);
 }

@@ -6,8 +6,9 @@ use prometheus_client::encoding::EncodeLabelSet;
 use prometheus_client::metrics::counter::Counter;
 use prometheus_client::metrics::family::Family;
 
-use super::Register;
+use super::{Metrics, Register};
 use crate::telemetry::names;
+use crate::telemetry::traces::counts::{HandTold, SpanDrop, TraceCounts};
 
 /// The lines of the log, which a process has one of: it begins before there are metrics.
 pub static LINES: Lines =
@@ -32,28 +33,6 @@ impl Lines {
         };
         lines.fetch_add(1, Ordering::Relaxed);
     }
-}
-
-/// Why nobody will see a span.
-#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
-pub enum Dropped {
-    /// The queue of those that wait for the collector was full.
-    QueueFull,
-    /// The collector did not take them.
-    ExportFailed,
-    /// Too many hands waited to be told.
-    HandsWaiting,
-}
-
-/// What became of a hand's trace.
-#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
-pub enum HandTrace {
-    /// The collector has it.
-    Exported,
-    /// It was not among those that are told.
-    NotSampled,
-    /// The collector has it, by a server that found it untold.
-    Late,
 }
 
 #[derive(Clone, PartialEq, Eq, Hash, Debug, EncodeLabelSet)]
@@ -87,11 +66,11 @@ impl Output {
             dropped: Family::default(),
             hands: Family::default(),
         };
-        for why in [Dropped::QueueFull, Dropped::ExportFailed, Dropped::HandsWaiting] {
-            output.dropped(why, 0);
+        for why in SpanDrop::ALL {
+            drop(output.dropped.get_or_create(&OfReason { why: why.word() }));
         }
-        for outcome in [HandTrace::Exported, HandTrace::NotSampled, HandTrace::Late] {
-            output.hands(outcome, 0);
+        for outcome in HandTold::ALL {
+            drop(output.hands.get_or_create(&OfOutcome { outcome: outcome.word() }));
         }
         output.look();
         register.enter(&names::LOG_LINES, output.lines.clone());
@@ -107,29 +86,18 @@ impl Output {
             told.inner().store(lines.load(Ordering::Relaxed), Ordering::Relaxed);
         }
     }
+}
 
-    /// The collector has taken so many spans.
-    pub fn exported(&self, spans: u64) {
-        self.exported.inc_by(spans);
+impl TraceCounts for Metrics {
+    fn spans_exported(&self, count: u64) {
+        self.output.exported.inc_by(count);
     }
 
-    /// Nobody will see so many spans.
-    pub fn dropped(&self, why: Dropped, spans: u64) {
-        let why = match why {
-            Dropped::QueueFull => "queue_full",
-            Dropped::ExportFailed => "export_failed",
-            Dropped::HandsWaiting => "hands_waiting",
-        };
-        self.dropped.get_or_create(&OfReason { why }).inc_by(spans);
+    fn spans_dropped(&self, why: SpanDrop, count: u64) {
+        self.output.dropped.get_or_create(&OfReason { why: why.word() }).inc_by(count);
     }
 
-    /// This became of the traces of so many hands.
-    pub fn hands(&self, outcome: HandTrace, hands: u64) {
-        let outcome = match outcome {
-            HandTrace::Exported => "exported",
-            HandTrace::NotSampled => "not_sampled",
-            HandTrace::Late => "late",
-        };
-        self.hands.get_or_create(&OfOutcome { outcome }).inc_by(hands);
+    fn hand_trace(&self, outcome: HandTold) {
+        self.output.hands.get_or_create(&OfOutcome { outcome: outcome.word() }).inc();
     }
 }

@@ -1,7 +1,7 @@
 //! Operations on the store.
 
 use std::sync::atomic::AtomicU64;
-use std::time::{Duration, SystemTime, UNIX_EPOCH};
+use std::time::Duration;
 
 use prometheus_client::encoding::EncodeLabelSet;
 use prometheus_client::metrics::counter::Counter;
@@ -11,7 +11,7 @@ use prometheus_client::metrics::histogram::Histogram;
 use rules::Millis;
 use tables::StoreError;
 
-use super::{Register, quick};
+use super::{Register, machine_time, quick};
 use crate::telemetry::names;
 use crate::telemetry::store::OPERATIONS;
 
@@ -76,8 +76,7 @@ impl StoreSide {
 
     /// The store has just told its time.
     pub fn time(&self, now: Millis) {
-        let here = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
         let there = Duration::from_millis(now.0);
-        self.offset.set(there.as_secs_f64() - here.as_secs_f64());
+        self.offset.set(there.as_secs_f64() - machine_time().as_secs_f64());
     }
 }

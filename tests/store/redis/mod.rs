@@ -9,6 +9,7 @@ mod feed;
 mod formats;
 mod laws;
 mod loss;
+mod metrics;
 mod outages;
 mod proxy;
 pub mod servers;
