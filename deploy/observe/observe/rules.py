@@ -68,6 +68,12 @@ def quick_copies(files, folder):
     return copies
 
 
+def labels(files):
+    """What tells the rules of alerts from each other: their names and fixed labels."""
+    rules = [rule for file in files for group in yaml.safe_load(file.read_text())["groups"] for rule in group["rules"]]
+    return [{"alertname": rule["alert"], **rule.get("labels", {})} for rule in rules if "alert" in rule]
+
+
 def names(files):
     """All alerts of rule files."""
     rules = [rule for file in files for group in yaml.safe_load(file.read_text())["groups"] for rule in group["rules"]]

@@ -6,7 +6,7 @@ from pathlib import Path
 
 from . import tools
 from .backends import Jaeger, Prometheus
-from .process import Process, connects, free_ports, gets
+from .process import Process, free_ports, gets
 
 REPLICAS = 3
 HISTORY = 1_000_000
@@ -140,7 +140,20 @@ class Stage:
 
     def well(self):
         """Whether all servers serve and are scraped."""
-        return (connects(self.redis_port) and all(gets(f"http://{r.target}/metrics") for r in self.replicas))
+        return all(gets(f"http://{r.target}/metrics") and self._serves(r) for r in self.replicas)
+
+    def _serves(self, replica):
+        from .service import Client, stubs
+
+        stubs()
+        import grpc
+
+        try:
+            with Client(replica.address, self.operators[0].token) as client:
+                client.tables()
+            return True
+        except grpc.RpcError:
+            return False
 
     def redis_cli(self, *words):
         """A command to Redis."""

@@ -119,12 +119,12 @@ def _unreadable(stage):
 
 
 FAULTS = [
+    Fault("Redis is slow", ["FulcrumLatencyFastBurn", "FulcrumLatencySlowBurn"], _slow),
+    Fault("Redis is gone", ["FulcrumStoreDown", "FulcrumErrorsFastBurn", "FulcrumErrorsSlowBurn"], _gone),
     Fault("Redis keeps nothing on its disk", ["FulcrumRedisPersistenceOff"], _not_kept),
     Fault("Redis is nearly full", ["FulcrumRedisMemoryNearLimit"], _nearly_full),
     Fault("a replica of Redis stands still", ["FulcrumRedisReplicaBehind"], _behind),
     Fault("a replica of Redis is gone", ["FulcrumRedisReplicaGone"], _without),
     Fault("a table's record is overwritten", ["FulcrumStoreUnreadable", "FulcrumLogErrors"], _unreadable),
     Fault("Redis comes back on an older disk", ["FulcrumHistoryLost", "FulcrumHandsVoided"], _older),
-    Fault("Redis is slow", ["FulcrumLatencyFastBurn", "FulcrumLatencySlowBurn"], _slow),
-    Fault("Redis is gone", ["FulcrumStoreDown", "FulcrumErrorsFastBurn", "FulcrumErrorsSlowBurn"], _gone),
 ]
