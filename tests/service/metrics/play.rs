@@ -31,17 +31,8 @@ fn quick(config: v1::TableConfig, bank: i32) -> v1::TableConfig {
     v1::TableConfig { clocks: Some(clocks), ..config }
 }
 
-#[tokio::test]
-async fn a_texas_hand_is_counted_action_by_action() {
-    let scraped = Scraped::open(Setup::default()).await;
-    scraped.metrics.point_to_hands(Box::new(|_, hand| (hand == 1).then_some([0xab; 16])));
-    scraped.metrics.point_to_calls(|| Some([0xcd; 16]));
-    let mut caller = scraped.house.caller().await;
-    let table = caller.table_of(texas(), &["ann", "bob", "cid"]).await;
-    let mut eyes = caller.watch(&table, "").await;
-    scraped.house.decks.lay_out(&table, 1, arranged(&["7c 2d", "Kh Kd", "As Ad"], "Ah 5c 9d Ks 3h"));
-    let begun = caller.begin(&table).await;
-    eyes.turn_after(begun).await;
+/// All of a hand of three but its last call; 2,450 lie in the pot then.
+async fn play_to_the_last_call(caller: &mut Caller, eyes: &mut Eyes, table: &str) {
     let course = [
         ("ann", Raise, 300),
         ("bob", Fold, 0),
@@ -55,8 +46,22 @@ async fn a_texas_hand_is_counted_action_by_action() {
         ("ann", Bet, 1000),
     ];
     for (player, action, to) in course {
-        act(&mut caller, &mut eyes, &table, player, action, to).await;
+        act(caller, eyes, table, player, action, to).await;
     }
+}
+
+#[tokio::test]
+async fn a_texas_hand_is_counted_action_by_action() {
+    let scraped = Scraped::open(Setup::default()).await;
+    scraped.metrics.point_to_hands(Box::new(|_, hand| (hand == 1).then_some([0xab; 16])));
+    scraped.metrics.point_to_calls(|| Some([0xcd; 16]));
+    let mut caller = scraped.house.caller().await;
+    let table = caller.table_of(texas(), &["ann", "bob", "cid"]).await;
+    let mut eyes = caller.watch(&table, "").await;
+    scraped.house.decks.lay_out(&table, 1, arranged(&["7c 2d", "Kh Kd", "As Ad"], "Ah 5c 9d Ks 3h"));
+    let begun = caller.begin(&table).await;
+    eyes.turn_after(begun).await;
+    play_to_the_last_call(&mut caller, &mut eyes, &table).await;
     let text = scraped.line("fulcrum_chips_pots{operator=\"dev\",currency=\"EUR\"} 2450").await;
     assert_eq!(value(&text, "fulcrum_chips_stacks{operator=\"dev\",currency=\"EUR\"}"), 27_550.0);
     assert_eq!(value(&text, "fulcrum_players_seated{operator=\"dev\",game=\"texas\"}"), 3.0);
