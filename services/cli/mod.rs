@@ -1,4 +1,4 @@
-//! The command line: `serve`, `demo`, `bot`, `load`, `operator`, `conformance` and `store`.
+//! The command line: `serve`, `demo`, `bot`, `load`, `operator`, `conformance`, `store` and `trace`.
 //!
 //! What is absent, on purpose: no command fixes a deck or shows a card to anybody who may not see it. Bots and tellers
 //! are clients like all others; they know what their stream tells them.
@@ -30,6 +30,7 @@ mod story;
 mod strategy;
 mod strength;
 mod teller;
+mod trace;
 
 use std::process::ExitCode;
 
@@ -69,6 +70,8 @@ enum Command {
     Conformance(conformance::ConformanceArgs),
     /// Looks into a store: shows a table, checks everything, raises the format of records.
     Store(store::StoreArgs),
+    /// Tells the course of a hand, out of a store and without a card.
+    Trace(trace::TraceArgs),
 }
 
 const EXAMPLES: &str = "\
@@ -87,6 +90,8 @@ Examples:
       Whether a wallet does what the contract says: that one, or your own.
   fulcrum store check --store fulcrum.redb
       Whether everything fits that a server left in its file.
+  fulcrum trace --redis redis://127.0.0.1:6379 casino-1/0f6c2c1e-3f7c-5a53-9c57-0d7d0a6f7b11/42
+      The course of a hand that somebody disputes: who did what when, and how it ended.
 
 `fulcrum help serve` tells more, with examples; so does each command's --help. Exit codes: 0 all went well, 2 bad usage
 or settings, 1 everything else.";
@@ -135,6 +140,10 @@ async fn run(command: Command) -> Result<(), Failure> {
         Command::Store(args) => {
             quiet_log()?;
             store::run(args).await
+        }
+        Command::Trace(args) => {
+            quiet_log()?;
+            trace::run(args).await
         }
     }
 }

@@ -59,6 +59,18 @@ impl Paint {
         Paint::rich(columns.clamp(NARROWEST, WIDEST))
     }
 
+    /// How wide lines are.
+    #[must_use]
+    pub const fn width(self) -> usize {
+        self.width
+    }
+
+    /// Whether there are colours, and signs beyond ASCII.
+    #[must_use]
+    pub const fn is_rich(self) -> bool {
+        self.rich
+    }
+
     /// A piece of text in its tone.
     #[must_use]
     pub fn tone(self, tone: Tone, text: &str) -> String {

@@ -40,3 +40,4 @@ mod shedding;
 mod spectator;
 mod stops;
 mod store;
+mod trace;

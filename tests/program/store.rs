@@ -2,7 +2,7 @@
 
 mod check;
 mod migrate;
-mod show;
+pub mod show;
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -18,7 +18,7 @@ use crate::fixtures::{TEST_KEY, codec, keys};
 use crate::servers::Server;
 
 /// A folder with the file of the test key.
-fn folder_with_key() -> (TempDir, String) {
+pub fn folder_with_key() -> (TempDir, String) {
     use std::os::unix::fs::PermissionsExt;
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("keys");
@@ -28,15 +28,15 @@ fn folder_with_key() -> (TempDir, String) {
     (folder, path)
 }
 
-fn url(server: &Server) -> String {
+pub fn url(server: &Server) -> String {
     format!("redis://127.0.0.1:{}", server.port)
 }
 
-async fn open_redis(server: &Server) -> RedisStore {
+pub async fn open_redis(server: &Server) -> RedisStore {
     RedisStore::open(RedisConfig::new(Topology::Single(server.endpoint())), codec()).await.unwrap()
 }
 
-fn open_file(path: &Path) -> EmbeddedStore {
+pub fn open_file(path: &Path) -> EmbeddedStore {
     EmbeddedStore::open(EmbeddedSettings { verify: false, ..EmbeddedSettings::new(path, keys()) }).unwrap()
 }
 
@@ -51,7 +51,7 @@ async fn play(store: &dyn Store, key: TableKey, commits: usize) -> Chain {
     chain
 }
 
-fn store_in(folder: &TempDir) -> (PathBuf, String) {
+pub fn store_in(folder: &TempDir) -> (PathBuf, String) {
     let path = folder.path().join("fulcrum.redb");
     let name = path.to_str().unwrap().to_owned();
     (path, name)

@@ -8,7 +8,7 @@ mod migrate;
 mod payments;
 mod report;
 mod show;
-mod words;
+pub(super) mod words;
 
 use std::path::{Path, PathBuf};
 
@@ -53,7 +53,7 @@ enum Command {
 
 /// Where the store is.
 #[derive(Args, Debug)]
-struct Where {
+pub(super) struct Where {
     /// The installation in Redis: redis://…, redis-sentinel://…/name, redis-cluster://…, and rediss… for TLS.
     #[arg(long, env = "FULCRUM_REDIS", value_name = "URL", hide_env_values = true, conflicts_with = "store")]
     redis: Option<String>,
@@ -63,9 +63,9 @@ struct Where {
 }
 
 /// An opened store and its name.
-struct Opened {
-    store: Box<dyn Inspect>,
-    name: String,
+pub(super) struct Opened {
+    pub(super) store: Box<dyn Inspect>,
+    pub(super) name: String,
 }
 
 /// Runs the command.
@@ -82,7 +82,7 @@ pub async fn run(args: StoreArgs) -> Result<(), Failure> {
 
 impl Where {
     /// Opens it. `verify`: of a file, every page is looked at.
-    async fn open(&self, verify: bool) -> Result<Opened, Failure> {
+    pub(super) async fn open(&self, verify: bool) -> Result<Opened, Failure> {
         match (&self.redis, &self.store) {
             (Some(url), _) => {
                 let config = RedisConfig::parse(url).map_err(|error| Failure::Usage(error.to_string()))?;
@@ -122,7 +122,7 @@ impl Where {
 }
 
 /// What a store that cannot be read means for the command.
-fn cannot_read(what: &str, error: &StoreError) -> Failure {
+pub(super) fn cannot_read(what: &str, error: &StoreError) -> Failure {
     match error {
         StoreError::KeyUnavailable(_) => Failure::Usage(error.to_string()),
         _ => Failure::Failed(format!("{what}: {error}")),

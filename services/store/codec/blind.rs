@@ -3,10 +3,11 @@
 //! A state that was read so is for looking at. Its deck, hole cards and pivots are not those that were dealt, and what lies
 //! open (the board, hands that were shown) is in it: whoever shows something of it chooses what.
 
-use rules::Millis;
 use rules::table::Table;
-use tables::Token;
+use rules::{Event, Millis};
+use tables::{Entry, Token};
 
+use super::entry::take_origin;
 use super::format::{FORMAT, Formats};
 use super::{CodecError, event, frame, table, take_token};
 use crate::pb::store_v1 as wire;
@@ -41,6 +42,19 @@ pub fn format(bytes: &[u8]) -> Result<u32, CodecError> {
 pub fn read_table(bytes: &[u8]) -> Result<Table, CodecError> {
     let record: wire::TableRecord = frame::open(bytes, &Formats::up_to(FORMAT))?;
     table::take_record(record, None)
+}
+
+/// A commit's entry, but for its secrets.
+///
+/// # Errors
+/// [`CodecError`]
+pub fn read_events(bytes: &[u8]) -> Result<Entry, CodecError> {
+    let record: wire::EntryRecord = frame::open(bytes, &Formats::up_to(FORMAT))?;
+    let token = take_token(record.token.ok_or(CodecError::Missing("EntryRecord.token"))?);
+    let events: Vec<Event> = record.events.into_iter().map(event::take_blind).collect::<Result<_, _>>()?;
+    let (previous, at) = (record.previous.map(take_token), record.at.map(Millis));
+    let origin = take_origin(&record.origin);
+    Ok(Entry { version: token.version, token, previous, at, events: events.into(), origin })
 }
 
 /// The head of a commit's entry.

@@ -128,12 +128,39 @@ pub(super) fn take(event: wire::Event, hand: u64, scope: Scope<'_>) -> Result<Ev
         Err(Kind::HandStarted(start)) => take_start(start, hand, scope),
         Err(Kind::HoleDealt(holes)) => take_holes(holes, hand, scope),
         Err(Kind::PivotPicked(picked)) => take_picked(picked, hand, scope),
-        Err(Kind::HandSettled(settled)) => {
-            let result = HandResult::take(settled.result, "HandSettled.result")?;
-            Ok(Event::HandSettled(Box::new(result)))
-        }
+        Err(Kind::HandSettled(settled)) => take_settled(settled),
         Err(_) => Err(CodecError::Invalid("Event.kind")),
     }
+}
+
+/// The event for somebody who must not see cards: without keys, so that deck, hole cards and pivots are any, and not even
+/// the number of hole cards is that of the game.
+pub(super) fn take_blind(event: wire::Event) -> Result<Event, CodecError> {
+    let kind = event.kind.ok_or(CodecError::Missing("Event.kind"))?;
+    match take_plain(kind)? {
+        Ok(event) => Ok(event),
+        Err(Kind::HandStarted(start)) => started(start, Deck::ordered()),
+        Err(Kind::HoleDealt(holes)) => {
+            let [first, second, ..] = *Deck::ordered().cards();
+            Ok(Event::HoleDealt {
+                seat: Field::take(holes.seat, "HoleDealt.seat")?,
+                player: Field::take(holes.player, "HoleDealt.player")?,
+                cards: Holes::Two([first, second]),
+            })
+        }
+        Err(Kind::PivotPicked(picked)) => {
+            let seat = Field::take(picked.seat, "PivotPicked.seat")?;
+            let any = Pick::new(0).ok_or(CodecError::Invalid("PivotPicked.pick"))?;
+            self::picked(picked, seat, any)
+        }
+        Err(Kind::HandSettled(settled)) => take_settled(settled),
+        Err(_) => Err(CodecError::Invalid("Event.kind")),
+    }
+}
+
+fn take_settled(settled: wire::HandSettled) -> Result<Event, CodecError> {
+    let result = HandResult::take(settled.result, "HandSettled.result")?;
+    Ok(Event::HandSettled(Box::new(result)))
 }
 
 fn put_start(start: &HandStart, hand: u64, scope: Scope<'_>) -> Result<Kind, CodecError> {
@@ -150,10 +177,13 @@ fn put_start(start: &HandStart, hand: u64, scope: Scope<'_>) -> Result<Kind, Cod
     }))
 }
 
-fn take_start(start: wire::HandStarted, hand: u64, scope: Scope<'_>) -> Result<Event, CodecError> {
+fn take_start(mut start: wire::HandStarted, hand: u64, scope: Scope<'_>) -> Result<Event, CodecError> {
     const AT: &str = "HandStarted.deck";
-    let deck = scope.open(Purpose::Deck, hand, 0, start.deck, AT)?;
-    let deck: Deck = read_deck(&deck).ok_or(CodecError::Invalid(AT))?;
+    let deck = scope.open(Purpose::Deck, hand, 0, start.deck.take(), AT)?;
+    started(start, read_deck(&deck).ok_or(CodecError::Invalid(AT))?)
+}
+
+fn started(start: wire::HandStarted, deck: Deck) -> Result<Event, CodecError> {
     Ok(Event::HandStarted(Box::new(HandStart {
         number: start.number,
         at: Field::take(start.at, "HandStarted.at")?,
@@ -191,19 +221,23 @@ fn take_holes(holes: wire::HoleDealt, hand: u64, scope: Scope<'_>) -> Result<Eve
     })
 }
 
-fn take_picked(picked: wire::PivotPicked, hand: u64, scope: Scope<'_>) -> Result<Event, CodecError> {
+fn take_picked(mut picked: wire::PivotPicked, hand: u64, scope: Scope<'_>) -> Result<Event, CodecError> {
     const AT: &str = "PivotPicked.pick";
     let seat: SeatNo = Field::take(picked.seat, "PivotPicked.seat")?;
-    let pick = scope.open(Purpose::Pick, hand, seat.number(), picked.pick, AT)?;
+    let pick = scope.open(Purpose::Pick, hand, seat.number(), picked.pick.take(), AT)?;
     let pick = match pick.as_slice() {
         [index] => Pick::new(*index),
         _ => None,
     };
+    self::picked(picked, seat, pick.ok_or(CodecError::Invalid(AT))?)
+}
+
+fn picked(picked: wire::PivotPicked, seat: SeatNo, pick: Pick) -> Result<Event, CodecError> {
     Ok(Event::PivotPicked {
         turn: picked.turn,
         seat,
         player: Field::take(picked.player, "PivotPicked.player")?,
-        pick: pick.ok_or(CodecError::Invalid(AT))?,
+        pick,
         by: Field::take(picked.by, "PivotPicked.by")?,
     })
 }

@@ -109,7 +109,9 @@ impl Commit {
     /// The hand that is noted with it, if one is.
     #[must_use]
     pub fn untold_hand(&self) -> Option<TableHand> {
-        self.untold.then(|| TableHand { table: self.key.table, number: self.table.hands })
+        // Not the number of hands: a loss of history skips some with the commit that ends a hand.
+        let number = self.table.hand.as_ref().map_or(self.table.hands, |hand| hand.number);
+        self.untold.then_some(TableHand { table: self.key.table, number })
     }
 }
 

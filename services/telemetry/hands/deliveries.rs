@@ -55,7 +55,7 @@ impl Work {
                 records.filter_map(|(_, record)| self.delivery(record, consumer, now)).flatten().collect();
             if !batch.is_empty() {
                 // Counted if it fails; nobody tries again.
-                self.export.send(batch).await;
+                self.export.send(batch, None).await;
             }
             looked_at += page.records.len();
             let last = page.records.last().map(|(place, _)| *place);

@@ -13,6 +13,7 @@ use opentelemetry_sdk::trace::{SpanData, SpanEvents, SpanExporter, SpanLinks};
 use rules::Millis;
 use tables::Origin;
 use tokio::sync::Mutex;
+use tokio::time::Instant;
 
 use super::ids::HandTrace;
 use super::span::{Attributes, Mark, Span, Value};
@@ -38,10 +39,15 @@ impl Export {
         Ok(Export { exporter: Mutex::new(exporter), counts, away: AtomicBool::new(false) })
     }
 
-    /// Whether the collector has them now. If not it may have them all the same.
-    pub async fn send(&self, spans: Vec<SpanData>) -> bool {
+    /// Whether the collector has them now. If not it may have them all the same, unless it was too late to send them.
+    pub async fn send(&self, spans: Vec<SpanData>, until: Option<Instant>) -> bool {
         let count = spans.len() as u64;
-        let sent = self.exporter.lock().await.export(spans).await;
+        let exporter = self.exporter.lock().await;
+        if until.is_some_and(|until| Instant::now() > until) {
+            return false;
+        }
+        let sent = exporter.export(spans).await;
+        drop(exporter);
         let away = self.away.swap(sent.is_err(), Ordering::Relaxed);
         match &sent {
             Ok(()) => self.counts.spans_exported(count),

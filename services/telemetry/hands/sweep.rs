@@ -80,7 +80,7 @@ impl Work {
         if batch.is_empty() {
             return true;
         }
-        let sent = self.export.send(batch).await;
+        let sent = self.export.send(batch, None).await;
         if sent {
             self.forget(&told).await;
             told.iter().for_each(|_| self.counts.hand_trace(HandTold::Late));

@@ -108,8 +108,11 @@ impl HandTraces {
     /// Whether the hand that this commit ends is told: a share of all, and each that went wrong.
     #[must_use]
     pub fn tells(&self, commit: &Commit) -> bool {
-        let hand = HandTrace::of(&commit.key.operator, &commit.key.table, commit.table.hands);
-        hand.is_in(self.ratio) || commit.events.iter().any(is_fault) || was_shifted(&commit.table)
+        let Some(hand) = &commit.table.hand else {
+            return false;
+        };
+        let trace = HandTrace::of(&commit.key.operator, &commit.key.table, hand.number);
+        trace.is_in(self.ratio) || commit.events.iter().any(is_fault) || was_shifted(&commit.table)
     }
 
     /// Takes in the hand that this commit has ended, if it has ended one and that is told.
@@ -280,7 +283,7 @@ impl Work {
             return false;
         }
         for pause in PAUSES {
-            if self.export.send(batch.clone()).await {
+            if self.export.send(batch.clone(), Some(until)).await {
                 return true;
             }
             if Instant::now() + pause >= until {
@@ -288,7 +291,7 @@ impl Work {
             }
             sleep(pause).await;
         }
-        self.export.send(batch).await
+        self.export.send(batch, Some(until)).await
     }
 
     /// These are told.

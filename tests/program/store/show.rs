@@ -103,7 +103,7 @@ async fn plant(store: &dyn Store, change: bool) {
 }
 
 /// All ways to write a card.
-fn faces() -> BTreeSet<String> {
+pub fn faces() -> BTreeSet<String> {
     let suits = [("c", "♣", "club"), ("d", "♦", "diamond"), ("h", "♥", "heart"), ("s", "♠", "spade")];
     let ranks = ["2", "3", "4", "5", "6", "7", "8", "9", "T", "10", "J", "Q", "K", "A"];
     let mut faces = BTreeSet::new();
@@ -126,7 +126,7 @@ fn faces() -> BTreeSet<String> {
     faces
 }
 
-fn words(text: &str) -> BTreeSet<String> {
+pub fn words(text: &str) -> BTreeSet<String> {
     let part = |c: char| c.is_alphanumeric() || "♣♦♥♠".contains(c);
     text.split(|c: char| !part(c)).map(str::to_owned).collect()
 }

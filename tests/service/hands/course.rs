@@ -5,13 +5,14 @@
 mod play;
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
 
-use fulcrum::telemetry::hands::{Names, Span, Told, Value, timeline};
-use fulcrum::telemetry::traces::PlayerNames;
+use fulcrum::telemetry::hands::{HandTraces, Names, Span, Told, Value, timeline};
+use fulcrum::telemetry::traces::{PlayerNames, TraceSettings};
 use play::{RandomGame, START};
 use rules::terms::PromptKind;
-use rules::{Event, Millis, TableConfig};
-use tables::{Entry, Origin, TableKey, Token};
+use rules::{Ask, Command, Event, Millis, Table, TableConfig};
+use tables::{Commit, Entry, Origin, TableKey, Token};
 
 use super::scene::key;
 
@@ -253,4 +254,37 @@ fn the_same_commits_make_the_same_spans_and_others_around_them_change_nothing() 
         assert_eq!(Some(&once), log.tell(number, &log.entries).as_ref());
     }
     assert_eq!(log.tell(999, &log.entries[..1]).map(|root| root.children.len()), Some(0));
+}
+
+#[tokio::test]
+async fn a_hand_with_shifted_clocks_is_told_whatever_the_share() {
+    let players = PlayerNames::Hashed([7; 32]);
+    let endpoint = "http://127.0.0.1:1".to_owned();
+    let settings = TraceSettings { endpoint, ratio: 0.0, from_callers: true, players };
+    let (hands, _teller) = HandTraces::new(&settings, None).expect("an address");
+    let mut game = RandomGame::open(1);
+    while game.table.running_hand().is_none() {
+        game.step();
+    }
+    let begun = game.table.running_hand().expect("a hand").started_at;
+    let commit = |table: Table| Commit {
+        key: key("0f6c2c1e-3f7c-4a53-9c57-0d7d0a6f7b11"),
+        expected: None,
+        token: Token { version: table.version, nonce: 1 },
+        table: Arc::new(table),
+        events: vec![Event::PlayHalted],
+        request: None,
+        settlements: Vec::new(),
+        accounts: Vec::new(),
+        due: None,
+        not_before: None,
+        stamped: Millis::ZERO,
+        origin: None,
+        untold: false,
+    };
+    assert!(!hands.tells(&commit(game.table.clone())));
+    let (from, to) = (begun + Millis(10), begun + Millis(3000));
+    let (_, shifted) =
+        game.table.step(&Command { at: to, ask: Ask::CreditOutage { from, to } }).expect("an outage");
+    assert!(hands.tells(&commit(shifted)));
 }

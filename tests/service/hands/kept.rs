@@ -5,13 +5,16 @@ use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use std::time::{Duration, Instant};
 
+use fulcrum::pb::v1;
 use fulcrum::store::redis::{RedisConfig, RedisStore, Topology};
 use fulcrum::store::{Codec, Keyring};
-use tables::Store;
+use tables::{Store, SystemClock};
 
 use super::scene::{Telling, fast, key, play_out, trace, trace_of};
 use crate::harness::collector::{Collector, Manner};
 use crate::harness::{Caller, Eyes, House, Setup, texas};
+use crate::loss::lossy::Lossy;
+use crate::money::deal;
 
 #[path = "../../store/redis/servers.rs"]
 #[allow(dead_code, reason = "the store's tests need more of it")]
@@ -122,4 +125,32 @@ async fn the_hands_of_a_server_that_is_killed_are_told_by_another_one() {
     assert!(left.expect("a store").is_empty(), "nothing is left");
     telling.end().await;
     second.close().await;
+}
+
+#[tokio::test]
+async fn a_hand_whose_history_is_lost_is_told_whatever_the_share_and_says_so() {
+    let (store, collector) = (Lossy::new(Arc::new(SystemClock::default())), Collector::open());
+    let house = House::with(Setup { store: Arc::<Lossy>::clone(&store), ..Setup::default() }).await;
+    let telling = Telling::begin(&house, &collector, 0.0, super::scene::slow());
+    let mut caller = house.caller().await;
+    let table = caller.table_of(texas(), &PLAYERS).await;
+    let mut eyes = deal(&mut caller, &table).await;
+    store.cut_replica();
+    play_out(&mut caller, &mut eyes, &table, &PLAYERS).await;
+    store.fail_over();
+    caller.table(&table, "").await;
+
+    let told = trace(&collector, &table, 1).await;
+    let root = told.iter().find(|span| span.name == "hand").expect("a root");
+    let outcome = (root.attribute("fulcrum.hand.outcome"), root.attribute("fulcrum.void.reason"));
+    assert_eq!((outcome, &*root.status), (("voided", "history_lost"), "error"));
+    let marks: Vec<&str> = root.events.iter().map(|(name, _)| name.as_str()).collect();
+    assert_eq!(marks, ["stopped", "history_lost"]);
+    assert_eq!(told.iter().filter(|span| span.name == "hand").count(), 1);
+    let records = caller.records(&table).await;
+    let void = records.iter().find(|record| record.kind() == v1::SettlementKind::Void).expect("a record");
+    let settlement = told.iter().find(|span| span.name == "settlement").expect("a settlement");
+    assert_eq!(settlement.attribute("fulcrum.settlement.id"), void.settlement_id);
+    telling.end().await;
+    house.close().await;
 }
