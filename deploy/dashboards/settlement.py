@@ -19,7 +19,7 @@ def trouble():
     yield number("Conservation failures", "Tables that stopped themselves in the time shown. Must be 0.", "none",
                  or_zero(f"sum(increase(fulcrum_tables_stopped_total{{{WHO}}}[$__range]))"),
                  thresholds=from_((0.5, RED)), decimals=0)
-    yield number("Lost histories", "Tables that lost commits in the time shown; REVERSAL records tell what counts for nothing.",
+    yield number("Lost histories", "Tables that lost commits in the time shown; reversal records tell what counts for nothing.",
                  "none", or_zero(f"sum(increase(fulcrum_history_lost_total{{{WHO}}}[$__range]))"),
                  thresholds=from_((0.5, RED)), decimals=0)
     yield number("Wallet calls without an answer", "The share, unknown or spared. Above a half: FulcrumWalletFails.",
@@ -37,7 +37,7 @@ def settlements():
     yield line("Age of the oldest by consumer", "After 10 minutes a ticket; after 10 days a page, since records go after 14.",
                "s", (f"max by (operator, consumer) (fulcrum_settlements_oldest_unacknowledged_seconds{{{WHO}}})",
                      "{{operator}} {{consumer}}"), thresholds=from_((600, YELLOW)))
-    yield line("Records written", "A minute, by kind. HAND follows the hands; VOID and REVERSAL should be none.", "none",
+    yield line("Records written", "A minute, by kind. hand follows the hands; void and reversal should be none.", "none",
                (f"sum by (operator, kind) (rate(fulcrum_settlements_total{{{WHO}}}[$__rate_interval])) * 60",
                 "{{operator}} {{kind}}"), stacked=True)
     yield line("Tables stopped, histories lost",
