@@ -15,10 +15,7 @@ use crate::harness::collector::{Collector, Manner};
 use crate::harness::{Caller, Eyes, House, Setup, texas};
 use crate::loss::lossy::Lossy;
 use crate::money::deal;
-
-#[path = "../../store/redis/servers.rs"]
-#[allow(dead_code, reason = "the store's tests need more of it")]
-mod servers;
+use crate::servers::Server;
 
 const PLAYERS: [&str; 2] = ["ann-marie", "bob.the.player"];
 
@@ -93,7 +90,7 @@ async fn a_slow_collector_holds_up_nobody() {
     house.close().await;
 }
 
-async fn redis(server: &servers::Server) -> Arc<dyn Store> {
+async fn redis(server: &Server) -> Arc<dyn Store> {
     let keys = Keyring::parse(&format!("k1 {}", "5a".repeat(32))).expect("a key");
     let config = RedisConfig::new(Topology::Single(server.endpoint()));
     Arc::new(RedisStore::open(config, Codec::new(Arc::new(keys))).await.expect("a store"))
@@ -101,7 +98,7 @@ async fn redis(server: &servers::Server) -> Arc<dyn Store> {
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn the_hands_of_a_server_that_is_killed_are_told_by_another_one() {
-    let (server, collector) = (servers::Server::start(), Collector::open());
+    let (server, collector) = (Server::start(), Collector::open());
     let first = House::with(Setup { store: redis(&server).await, ..Setup::default() }).await;
     let dying = Telling::begin(&first, &collector, 1.0, fast());
     let mut caller = first.caller().await;

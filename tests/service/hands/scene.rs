@@ -123,7 +123,7 @@ pub async fn play_out(caller: &mut Caller, eyes: &mut Eyes, table: &str, players
         let sequence = if turn.kind() == v1::TurnKind::Pick {
             caller.pick(table, player, &turn, 1).await.expect("a pick").sequence
         } else {
-            let legal = turn.legal.clone().expect("one is asked");
+            let legal = turn.legal.expect("one is asked");
             let action = if legal.can_check { v1::Action::Check } else { v1::Action::Call };
             caller.act(table, player, &turn, action, 0).await.expect("an action").sequence
         };
