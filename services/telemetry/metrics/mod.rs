@@ -159,12 +159,12 @@ impl Signals for Metrics {
     }
 
     fn decided(&self, before: &Table, commit: &Commit) {
-        self.play.decided(before, commit, || self.trace_of(&commit.key, before.hands));
+        self.play.decided(before, commit, || self.trace_of(&commit.key, before));
     }
 
     fn committed(&self, commit: &Commit) {
         let operator = self.operators.of(&commit.key.operator);
-        self.play.committed(&operator, commit, || self.trace_of(&commit.key, commit.table.hands));
+        self.play.committed(&operator, commit, || self.trace_of(&commit.key, &commit.table));
         self.money.committed(&operator, commit);
     }
 
@@ -190,8 +190,11 @@ impl Signals for Metrics {
 }
 
 impl Metrics {
-    fn trace_of(&self, table: &TableKey, hand: u64) -> Option<Trace> {
-        self.of_hand.get().and_then(|of_hand| of_hand(table, hand)).map(Trace::new)
+    /// The trace of the hand that the table is at.
+    fn trace_of(&self, key: &TableKey, table: &Table) -> Option<Trace> {
+        // After a loss of history the table counts its hands from further on than this one.
+        let number = table.hand.as_ref()?.number;
+        self.of_hand.get().and_then(|of_hand| of_hand(key, number)).map(Trace::new)
     }
 }
 
