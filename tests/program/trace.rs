@@ -168,7 +168,7 @@ async fn what_is_not_there_is_said_and_what_is() {
         "{errors}"
     );
     let (code, errors) = refused(&format!("{table}/{}", dealt + 1));
-    assert!(code == 1 && errors.contains(&format!("{dealt} hands have begun there")), "{errors}");
+    assert!(code == 1 && errors.contains(&format!("begun there is {dealt}.")), "{errors}");
     let (code, errors) = refused(&format!("{}/1", key(6)));
     assert!(code == 1 && errors.contains("there is no table"), "{errors}");
     let (code, errors) = refused(&table);

@@ -34,7 +34,7 @@ pub async fn hand(opened: &Opened, key: TableKey, number: u64) -> Result<Hand, F
     if number > table.hands {
         let dealt = table.hands;
         return Err(Failure::Failed(format!(
-            "there is no hand {number} of table {key} yet: {dealt} hands have begun there."
+            "there is no hand {number} of table {key} yet: the last one that has begun there is {dealt}."
         )));
     }
     let runs = table.running_hand().is_some_and(|hand| hand.number == number);
