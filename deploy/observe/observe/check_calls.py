@@ -21,7 +21,9 @@ class Calls:
             if trace["traceID"] not in hand_traces:
                 self.traces[trace["traceID"]] = spans(trace)
         self.by_id = {(span.trace, span.id): span for found in self.traces.values() for span in found}
-        self.calls = [span for span in self.by_id.values() if span["rpc.system.name"] == "grpc"]
+        self.calls = [span for span in self.by_id.values()
+                      if span["rpc.system.name"] == "grpc" and span["span.kind"] == "server"]
+        self.wallets = [span for span in self.by_id.values() if span["fulcrum.wallet.call"]]
 
 
 def check(report, calls, told, finished, kills):
@@ -40,6 +42,9 @@ def check(report, calls, told, finished, kills):
         f"{span.name}: {span.tags}" for span in calls.calls
         if not re.fullmatch(r"(fulcrum\.v1|grpc\.\w+\.v1\w*)\.\w+/\w+", span["rpc.method"] or "")
         or not re.fullmatch(r"[A-Z_]+", span["rpc.response.status_code"] or "")])
+    report.check("each call of a wallet says what came of it", len(calls.wallets), [
+        f"{span.name}: {span.tags}" for span in calls.wallets
+        if span["span.kind"] != "client" or not span["fulcrum.wallet.outcome"]])
 
 
 def _near(at, kills):

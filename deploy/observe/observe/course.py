@@ -62,6 +62,12 @@ class Run:
             self.read()
         if "healthy" in parts:
             self.check()
+        if "pictures" in parts:
+            from . import pictures
+
+            heading("The pictures")
+            pictures.draw(Path(self.options.pictures or tools.ROOT / "deploy" / "pictures"), self.stage.prometheus,
+                          self.stage.jaeger if self.stage.traces() else None, self.began, self.ended, Step)
         if "faults" in parts:
             from . import faults
 
@@ -69,12 +75,6 @@ class Run:
             faults.make_all(self.stage, self.report, self.alerts, Step, self.options.fault)
         if "healthy" in parts:
             self.expressions("faults" in parts)
-        if "pictures" in parts:
-            from . import pictures
-
-            heading("The pictures")
-            pictures.draw(Path(self.options.pictures or tools.ROOT / "deploy" / "pictures"), self.stage.prometheus,
-                          self.stage.jaeger if self.stage.traces() else None, self.began, self.ended, Step)
 
     def play(self):
         """First without any fault, then with servers that are killed."""
@@ -119,9 +119,9 @@ class Run:
             self.report, self.stage.jaeger, self.hands, "fulcrum", self.kills)
         check_secrets.check_players(self.report, self.spans, self.finished)
         heading("Traces of calls")
+        check_calls.check_caller(self.report, self.stage, self.stage.jaeger)
         calls = check_calls.Calls(self.stage.jaeger, "fulcrum", set(self.finished))
         check_calls.check(self.report, calls, self.spans, self.finished, self.kills)
-        check_calls.check_caller(self.report, self.stage, self.stage.jaeger)
         check_queries.check_exemplars(self.report, self.stage.prometheus, set(self.finished), set(calls.traces),
                                       self.began, time.time())
         hand = max(self.finished.values(), key=lambda hand: hand.ended)

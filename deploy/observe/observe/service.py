@@ -73,7 +73,8 @@ class Client:
     def wish(self, table_id, player):
         """Sets a player's standing wishes: the smallest change of a table that there is."""
         request = self.pb["table_service_pb2"].SetPreferencesRequest(
-            request_id=str(uuid.uuid4()), table_id=table_id, player_id=player)
+            request_id=str(uuid.uuid4()), table_id=table_id, player_id=player,
+            preferences=self.pb["table_pb2"].Preferences())
         return self.tables_stub.SetPreferences(request, metadata=self.metadata, timeout=10)
 
     def watch(self, table_id):
