@@ -13,7 +13,7 @@ GREEN, YELLOW, RED, BLUE = "#1a7f37", "#bf8700", "#cf222e", "#0969da"
 NAMED = {"green": GREEN, "yellow": YELLOW, "red": RED, "blue": BLUE, "orange": "#bc4c00", "text": INK}
 SERIES = ["#0969da", "#bc4c00", "#1a7f37", "#8250df", "#cf222e", "#0f766e", "#bf3989", "#9a6700", "#57606a", "#1f6feb",
           "#7d4e00", "#2da44e"]
-DPI, COLOURS = 110, 160
+DPI, COLOURS = 110, 256
 
 plt.rcParams.update({
     "font.family": "DejaVu Sans", "font.size": 8, "text.color": INK, "axes.edgecolor": LINE, "axes.labelcolor": SOFT,
