@@ -206,12 +206,13 @@ pub async fn run(args: ServeArgs) -> Result<(), Failure> {
         () = stop.asked() => {}
         failure = node.fault() => return Err(failure),
     }
-    tracing::info!("asked to stop: no new calls, streams are sent away");
+    tracing::info!(event = "stopping", "asked to stop: no new calls, streams are sent away");
     let ending = async {
         let stopped = node.stop().await;
         if let Some(told) = told {
             told.finish(LAST_SPANS).await;
         }
+        tracing::info!(event = "stopped", "stopped");
         stopped
     };
     tokio::select! {
@@ -224,7 +225,7 @@ pub async fn run(args: ServeArgs) -> Result<(), Failure> {
 fn announce(node: &Node, format: LogFormat, output: &Output) -> Result<(), Failure> {
     let (address, store, callers) = (node.address(), node.store(), node.callers());
     if format == LogFormat::Json {
-        tracing::info!(%address, store, callers, "ready");
+        tracing::info!(event = "ready", %address, store, callers, "ready");
         return Ok(());
     }
     let version = env!("CARGO_PKG_VERSION");

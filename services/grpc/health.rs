@@ -66,7 +66,12 @@ pub(super) async fn follow_store(health: HealthReporter, tables: Tables, drainin
         let status = if fault.is_none() { ServingStatus::Serving } else { ServingStatus::NotServing };
         if status != told {
             let (serving, why) = (fault.is_none(), fault.unwrap_or_default());
-            tracing::warn!(serving, why, "the store's answer has changed the health");
+            tracing::warn!(
+                event = "health_changed",
+                serving,
+                why,
+                "the store's answer has changed the health"
+            );
             set(&health, status).await;
             told = status;
         }

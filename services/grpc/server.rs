@@ -152,7 +152,7 @@ where
     tracing::info!(%address, "serving");
     let served = router.serve_with_incoming_shutdown(incoming, async move {
         shutdown.await;
-        tracing::info!("draining");
+        tracing::info!(event = "draining", "draining");
         // Every stream and every new call looks at this, and so does who tells the health.
         drain.send_replace(true);
         health::end(health).await;
@@ -160,7 +160,7 @@ where
     tokio::select! {
         served = served => Ok(served?),
         () = overdue(draining, config.drain) => {
-            tracing::warn!("some calls did not end in time");
+            tracing::warn!(event = "drain_cut_short", "some calls did not end in time");
             Ok(())
         }
     }

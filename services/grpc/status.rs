@@ -215,7 +215,7 @@ pub fn store(error: &StoreError) -> Status {
 #[must_use]
 pub fn internal(what: &dyn Display) -> Status {
     let id = uuid::Uuid::new_v4();
-    tracing::error!(%id, error = %what, "a fault of the service");
+    tracing::error!(event = "service_fault", %id, error = %what, "a fault of the service");
     Told::new(Code::Internal, format!("a fault of the service; its log has the rest under {id}"))
         .with("id", id)
         .because(ErrorReason::Internal)

@@ -29,7 +29,7 @@ pub async fn run(
                     Ok(found) => unread.extend(found),
                     // Nothing is told of them then: an old figure would look like a new one.
                     Err(error) => {
-                        tracing::warn!(%operator, %error, "how far consumers are behind is not known")
+                        tracing::warn!(event = "figures_stale", %operator, %error, "how far consumers are behind is not known")
                     }
                 }
             }

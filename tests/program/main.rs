@@ -41,3 +41,4 @@ mod spectator;
 mod stops;
 mod store;
 mod trace;
+mod telling;

@@ -75,7 +75,7 @@ impl Observing {
         let listener =
             listener.map_err(|error| Failure::Failed(format!("metrics: cannot listen on {at}: {error}")))?;
         let address = listener.local_addr().map_err(|error| cannot_listen(at, &error))?;
-        tracing::info!(%address, "metrics are served");
+        tracing::info!(event = "metrics_served", %address, "metrics are served");
         metrics.point_to_calls(spans::told_trace);
         metrics.commits.watch(Arc::clone(tables.feed()));
         let (own, store, every) = (Arc::clone(&metrics), Arc::clone(tables.store()), unread::EVERY);

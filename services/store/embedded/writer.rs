@@ -57,7 +57,7 @@ impl Health {
         let text = format!("the store file failed ({why}): restart the service once the cause is gone");
         // Only the first failure is the cause.
         if self.0.set(text).is_ok() {
-            tracing::error!(why, "the store file failed; nothing is served any more");
+            tracing::error!(event = "store_failed", why, "the store file failed; nothing is served any more");
         }
     }
 }

@@ -124,7 +124,7 @@ impl Worker {
                 Err(_) => return false,
             }
         }
-        tracing::error!(server = %node.endpoint, "commits do not reach enough replicas");
+        tracing::error!(event = "replicas_missing", server = %node.endpoint, "commits do not reach enough replicas");
         false
     }
 

@@ -76,8 +76,14 @@ impl RedisStore {
             return;
         }
         match self.codec.written_format() {
-            Ok(format) => tracing::info!(format, "records are written in a newer format from now on"),
-            Err(error) => tracing::error!(%error, "nothing can be written any more"),
+            Ok(format) => tracing::info!(
+                event = "format_raised",
+                format,
+                "records are written in a newer format from now on"
+            ),
+            Err(error) => {
+                tracing::error!(event = "format_unknown", %error, "nothing can be written any more")
+            }
         }
     }
 }

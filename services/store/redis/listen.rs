@@ -236,7 +236,7 @@ impl Task {
         let entry = match self.codec.read_entry(&key, record) {
             Ok(read) => read,
             Err(error) => {
-                tracing::warn!(table = %key, %error, "a commit of another process cannot be read");
+                tracing::warn!(event = "commit_unread", table = %key, %error, "a commit of another process cannot be read");
                 return self.shared.missed(&key);
             }
         };

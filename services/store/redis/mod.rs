@@ -83,7 +83,7 @@ impl RedisStore {
     pub async fn open(config: RedisConfig, codec: Codec) -> Result<RedisStore, StartError> {
         let (store, warnings) = RedisStore::open_quietly(config, codec).await?;
         for warning in warnings {
-            tracing::warn!("{warning}");
+            tracing::warn!(event = "redis_unfit", "{warning}");
         }
         Ok(store)
     }

@@ -141,7 +141,7 @@ impl Node {
     pub(super) fn down(self: &Arc<Node>, why: String) {
         let mut health = self.lock();
         if health.down.is_none() {
-            tracing::warn!(server = %self.endpoint, why, "Redis is away");
+            tracing::warn!(event = "redis_away", server = %self.endpoint, why, "Redis is away");
             health.down = Some(why);
         }
         drop(health);
@@ -181,7 +181,7 @@ impl Node {
         health.answered = Instant::now();
         health.down = None;
         self.knocking.store(false, Ordering::Release);
-        tracing::info!(server = %self.endpoint, "Redis answers again");
+        tracing::info!(event = "redis_back", server = %self.endpoint, "Redis answers again");
         true
     }
 

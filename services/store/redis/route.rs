@@ -343,7 +343,7 @@ impl Router {
         let map = Arc::new(self.draw(&found?));
         if known.is_none_or(|known| !known.same(&map)) {
             let primaries: Vec<_> = map.primaries.iter().map(|node| node.endpoint.to_string()).collect();
-            tracing::info!(?primaries, "Redis' primaries");
+            tracing::info!(event = "redis_primaries", ?primaries, "Redis' primaries");
         }
         // Who has gone for good is not knocked at for ever.
         let mut nodes = self.nodes.lock().unwrap_or_else(PoisonError::into_inner);

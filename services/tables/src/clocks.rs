@@ -152,7 +152,9 @@ async fn heartbeat(tables: &Tables, mut shutdown: watch::Receiver<bool>, beats: 
             Ok(outages) => {
                 beats.send_replace(Some(Beat { at, outages }));
             }
-            Err(error) => tracing::warn!(%error, "the heartbeat could not be written"),
+            Err(error) => {
+                tracing::warn!(event = "heartbeat_failed", %error, "the heartbeat could not be written")
+            }
         }
         tokio::select! {
             () = stopped(&mut shutdown) => return,
@@ -165,7 +167,7 @@ async fn heartbeat(tables: &Tables, mut shutdown: watch::Receiver<bool>, beats: 
 async fn credit_all(tables: &Tables) {
     let mut pause = FIRST_REST;
     while let Err(error) = credit_outages(tables).await {
-        tracing::error!(%error, "outages cannot be given back yet; no time-out is applied before");
+        tracing::error!(event = "outages_waiting", %error, "outages cannot be given back yet; no time-out is applied before");
         sleep(Duration::from_millis(pause.0)).await;
         pause = longer(pause);
     }
@@ -181,7 +183,7 @@ impl Tables {
         match self.try_credit(key).await {
             Ok(credited) => credited,
             Err(error) => {
-                tracing::error!(table = %key, %error, "an outage could not be given back");
+                tracing::error!(event = "outage_kept", table = %key, %error, "an outage could not be given back");
                 false
             }
         }
@@ -365,7 +367,7 @@ impl Clocks<'_> {
                     wake - now
                 }
                 Err(error) => {
-                    tracing::error!(%error, "the calendar of the clocks cannot be read");
+                    tracing::error!(event = "clocks_stalled", %error, "the calendar of the clocks cannot be read");
                     alarm.set(Millis::ZERO);
                     pause = self.next_pause(pause);
                     pause
@@ -441,7 +443,7 @@ impl Clocks<'_> {
             }
             Ok(Applied::Nothing) => self.rest(key).await,
             Err(error) => {
-                tracing::error!(table = %key, %error, "what is due at a table cannot be applied");
+                tracing::error!(event = "clock_failed", table = %key, %error, "what is due at a table cannot be applied");
                 self.rest(key).await;
             }
         }

@@ -10,6 +10,7 @@ use rules::{Ask, Command, Millis, Table};
 use tokio::runtime::Handle;
 use tokio::time::{Instant, sleep, timeout};
 
+use crate::announcing::announce;
 use crate::clocks::{Alarm, Uncredited};
 use crate::courier::{self, Courier};
 use crate::dealer::{Dealer, nonce};
@@ -158,7 +159,7 @@ impl Core {
 
     /// A table that was there is not there any more: nothing is left that could be told of it.
     pub(crate) fn is_gone(&self, key: &TableKey) {
-        tracing::error!(table = %key, "the store has lost a whole table");
+        tracing::error!(event = "table_lost", table = %key, "the store has lost a whole table");
         self.recent.forget(key);
     }
 
@@ -332,6 +333,7 @@ impl Core {
         if let Some(before) = before {
             self.signals().decided(&before.table, commit);
         }
+        announce(commit);
         self.signals().committed(commit);
         courier::send(self, &commit.key, table, &commit.events);
         Fate::Done
@@ -346,7 +348,7 @@ impl Core {
         broken: Option<Broken>,
     ) -> Result<(), PlayError> {
         // `Broken` tells amounts and numbers, no cards.
-        tracing::error!(table = %key, version = at.token.version, ?broken, "an invariant does not hold: the table stops");
+        tracing::error!(event = "invariant_broken", table = %key, version = at.token.version, ?broken, "an invariant does not hold: the table stops");
         let now = self.store.now().await?;
         if let Some(draft) = stop(&at.table, now, "malfunction") {
             let fate = self.commit(self.next(key, at, draft)).await?;
@@ -390,7 +392,7 @@ impl Drop for Errand {
         runtime.spawn(async move {
             let doubt = Some("the caller went away".to_owned());
             if let Err(error) = core.see_through(&commit, doubt, until).await {
-                tracing::warn!(table = %commit.key, %error, "a commit whose caller went away");
+                tracing::warn!(event = "commit_unknown", table = %commit.key, %error, "a commit whose caller went away");
             }
         });
     }

@@ -51,8 +51,12 @@ pub async fn run(tables: Tables, retention: Retention, mut shutdown: watch::Rece
 async fn tidy(store: &dyn Store, operator: &OperatorId, kept: Millis) {
     match remove(store, operator, kept).await {
         Ok(0) => {}
-        Ok(removed) => tracing::info!(%operator, removed, "old settlements were removed"),
-        Err(error) => tracing::warn!(%operator, %error, "old settlements cannot be removed now"),
+        Ok(removed) => {
+            tracing::info!(event = "settlements_removed", %operator, removed, "old settlements were removed")
+        }
+        Err(error) => {
+            tracing::warn!(event = "settlements_not_removed", %operator, %error, "old settlements cannot be removed now")
+        }
     }
 }
 
@@ -83,7 +87,7 @@ async fn complain(
 ) -> Result<(), StoreError> {
     for (consumer, cursor) in store.books().cursors(operator).await? {
         if cursor.position < Some(until) {
-            tracing::warn!(%operator, consumer, "settlements were removed that this reader has not acknowledged");
+            tracing::warn!(event = "settlements_missed", %operator, consumer, "settlements were removed that this reader has not acknowledged");
         }
     }
     Ok(())

@@ -3,6 +3,7 @@
 //! What is absent, on purpose: no transport, no generated code, no database. A store is a trait; time comes from
 //! [`time`] and from the store, cards and randomness from [`dealer`], and from nowhere else.
 
+mod announcing;
 pub mod books;
 pub mod clocks;
 mod committing;

@@ -33,11 +33,11 @@ impl Core {
             }
             let (seen, found) = (reached.token.version, at.token.version);
             let Some(draft) = self.loss(&at, &reached, self.store.now().await?) else {
-                tracing::error!(table = %key, seen, found, "history was lost of a table that is closed or stopped");
+                tracing::error!(event = "history_lost", table = %key, seen, found, "history was lost of a table that is closed or stopped");
                 return Ok(());
             };
             if let Fate::Done = self.commit(self.next(key, &at, draft)).await? {
-                tracing::error!(
+                tracing::error!(event = "history_lost",
                     table = %key, seen, found,
                     "the store has lost commits: the hand is void, the table has stopped; ResumeTable lets it go on"
                 );
@@ -52,6 +52,7 @@ impl Core {
     fn loss(&self, at: &Stored, reached: &Reached, now: Millis) -> Option<Draft> {
         if !self.store.can_tell_loss() {
             tracing::error!(
+                event = "history_lost",
                 "stored records cannot tell that history was lost before `fulcrum store migrate`"
             );
             return stop(&at.table, now, REASON);

@@ -221,7 +221,7 @@ impl Watcher {
             Ok((Some(_), false)) => self.compact().await,
             Ok((None, _)) => self.fall_behind(CutOff::Store),
             Err(error) => {
-                tracing::warn!(table = %self.key, %error, "a watcher is ended: the table cannot be read");
+                tracing::debug!(table = %self.key, %error, "a watcher is ended: the table cannot be read");
                 self.fall_behind(CutOff::Store);
             }
         }
@@ -236,7 +236,7 @@ impl Watcher {
                     self.page = durable.collect();
                 }
                 Err(error) => {
-                    tracing::warn!(table = %self.key, %error, "a watcher is ended: history cannot be read");
+                    tracing::debug!(table = %self.key, %error, "a watcher is ended: history cannot be read");
                     return self.fall_behind(CutOff::Store);
                 }
             }
@@ -262,7 +262,7 @@ impl Watcher {
             }
             Ok(None) => self.fall_behind(CutOff::Store),
             Err(error) => {
-                tracing::warn!(table = %self.key, %error, "a watcher is ended: the table cannot be read");
+                tracing::debug!(table = %self.key, %error, "a watcher is ended: the table cannot be read");
                 self.fall_behind(CutOff::Store);
             }
         }
@@ -303,6 +303,8 @@ impl Watcher {
 
     fn fall_behind(&mut self, why: CutOff) {
         self.core.signals().watcher_cut_off(why);
+        let slow = why == CutOff::Slow;
+        tracing::info!(event = "watcher_cut_off", table = %self.key, slow, "a watcher's stream is ended");
         self.phase = Phase::Over;
         self.ready = Some(Message::Behind { resume: self.last.version });
     }

@@ -54,9 +54,11 @@ impl Export {
             Err(_) => self.counts.spans_dropped(SpanDrop::ExportFailed, count),
         }
         match &sent {
-            Ok(()) if away => tracing::info!("the collector takes the traces of hands again"),
+            Ok(()) if away => {
+                tracing::info!(event = "collector_back", "the collector takes the traces of hands again")
+            }
             Err(error) if !away => {
-                tracing::warn!(%error, "the collector does not take the traces of hands; they are told later");
+                tracing::warn!(event = "collector_away", %error, "the collector does not take the traces of hands; they are told later");
             }
             _ => {}
         }

@@ -106,6 +106,6 @@ impl Work {
 }
 
 fn gone(table: &TableKey, hand: u64) -> Next {
-    tracing::warn!(%table, hand, "nothing is kept any more of a hand whose trace was to be told");
+    tracing::warn!(event = "hand_untold", %table, hand, "nothing is kept any more of a hand whose trace was to be told");
     Next::Forget
 }

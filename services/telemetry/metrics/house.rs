@@ -143,7 +143,9 @@ pub async fn run(
                 match count(&*store, operator).await {
                     Ok(found) => counted.push((operator.clone(), found)),
                     // Nothing is told of them then: an old figure would look like a new one.
-                    Err(error) => tracing::warn!(%operator, %error, "the tables cannot be counted"),
+                    Err(error) => {
+                        tracing::warn!(event = "figures_stale", %operator, %error, "the tables cannot be counted")
+                    }
                 }
             }
             metrics.counted(&counted);

@@ -1,5 +1,6 @@
 //! The servers of a store in Redis. Of another store nothing of this is told.
 
+use std::collections::HashMap;
 use std::sync::atomic::Ordering;
 use std::sync::{Arc, OnceLock};
 use std::time::Duration;
@@ -107,6 +108,28 @@ impl RoundTrips for Metrics {
     }
 }
 
+/// Tells the log of servers that write no file any more, and of those that do so again.
+fn note(persists: &mut HashMap<String, bool>, states: &[ServerState]) {
+    for ServerState { server, persists: now, .. } in states {
+        let Some(now) = *now else {
+            continue;
+        };
+        match (persists.insert(server.clone(), now), now) {
+            (None | Some(true), false) => {
+                tracing::error!(
+                    event = "redis_persistence_off",
+                    server,
+                    "Redis writes no file: a restart loses tables"
+                );
+            }
+            (Some(false), true) => {
+                tracing::info!(event = "redis_persistence_on", server, "Redis writes a file again");
+            }
+            _ => {}
+        }
+    }
+}
+
 /// Asks the servers how they are until `stop` becomes true or its sender goes.
 pub async fn run(
     metrics: Arc<Metrics>,
@@ -117,9 +140,11 @@ pub async fn run(
     store.time_round_trips(Arc::<Metrics>::clone(&metrics));
     let _ = metrics.redis.store.set(Arc::clone(&store));
     let work = async {
+        let mut persists = HashMap::new();
         loop {
             // Of a server that does not answer nothing is told: an old figure would look like a new one.
             let states = store.states().await;
+            note(&mut persists, &states);
             metrics.set(|| metrics.redis.told(&states));
             sleep(every).await;
         }

@@ -1,5 +1,7 @@
 //! The house rules: sizes, openings, arrows between the parts, refusals, and what the README says.
 
+use std::collections::BTreeSet;
+
 use tidy::{functions, read, root, sources, texts};
 
 /// The longest a file may be.
@@ -188,6 +190,46 @@ fn nothing_unfinished_and_no_machine_of_ours_is_named() {
         for (number, line) in (1..).zip(text.lines()) {
             for word in words.iter().filter(|word| line.contains(word.as_str())) {
                 faults.push(format!("{path}:{number}: {word}"));
+            }
+        }
+    }
+    report(&faults);
+}
+
+/// The names after `event = "` in a text.
+fn events(text: &str) -> BTreeSet<String> {
+    let named = text.split("event = \"").skip(1).filter_map(|rest| rest.split('"').next());
+    named.map(str::to_owned).collect()
+}
+
+#[test]
+fn what_the_log_names_is_explained() {
+    let log = sources().into_iter().filter(|source| source.path.starts_with("services/"));
+    let written: BTreeSet<String> = log.flat_map(|source| events(&source.text)).collect();
+    let text = read(&root().join("deploy/logs.md"));
+    let rows = text.lines().filter_map(|line| line.strip_prefix("| `")?.split_once("` | "));
+    let explained: BTreeSet<String> = rows.map(|(name, _)| name.to_owned()).collect();
+    assert!(written.len() > 30, "only {written:?} found: this test has gone blind");
+    let silent = explained.difference(&written).map(|name| format!("nobody writes the event {name}"));
+    let dark = written.difference(&explained).map(|name| format!("deploy/logs.md lacks the event {name}"));
+    report(&silent.chain(dark).collect::<Vec<_>>());
+}
+
+#[test]
+fn lines_that_somebody_may_have_to_look_at_have_names() {
+    let mut faults = Vec::new();
+    for source in sources().iter().filter(|source| source.path.starts_with("services/")) {
+        // Bots and load generators are no service.
+        if source.path.starts_with("services/cli/") && !source.path.starts_with("services/cli/node") {
+            continue;
+        }
+        for level in ["error", "warn"] {
+            for (place, call) in source.text.match_indices(&format!("tracing::{level}!(")) {
+                let named = source.text[place + call.len()..].trim_start().starts_with("event = ");
+                if !named {
+                    let line = source.text[..place].lines().count();
+                    faults.push(format!("{}:{line}: a line without an event", source.path));
+                }
             }
         }
     }

@@ -49,14 +49,15 @@ impl Breaker {
         }
     }
 
-    /// A reply was there, whatever it said.
-    pub(super) fn answered(&self) {
-        *self.state() = State::default();
+    /// A reply was there, whatever it said. Says whether it was open until now.
+    pub(super) fn answered(&self) -> bool {
+        std::mem::take(&mut *self.state()).open_until.is_some()
     }
 
-    /// There was none.
-    pub(super) fn failed(&self) {
+    /// There was none. Says whether it has opened with that; one that was tried in vain was never shut.
+    pub(super) fn failed(&self) -> bool {
         let mut state = self.state();
+        let was_shut = state.open_until.is_none();
         state.failures = state.failures.saturating_add(1);
         // Calls that were at work when it opened say nothing of the time since.
         if state.failures >= FAILURES && (state.open_until.is_none() || state.tried) {
@@ -64,6 +65,7 @@ impl Breaker {
             state.pause = if state.pause.is_zero() { FIRST } else { (state.pause * 2).min(LONGEST) };
             state.open_until = Some(Instant::now() + state.pause);
         }
+        was_shut && state.open_until.is_some()
     }
 }
 

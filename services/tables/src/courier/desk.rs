@@ -94,9 +94,15 @@ impl Desk {
         match &reply {
             Reply::Unknown(error) => {
                 tracing::debug!(operator = %order.key.operator, ?call, id = %order.id, %error, "the wallet gave no answer");
-                self.breaker.failed();
+                if self.breaker.failed() {
+                    tracing::warn!(event = "wallet_away", operator = %order.key.operator, ?call, "a wallet does not answer and is left alone for a while");
+                }
             }
-            _ => self.breaker.answered(),
+            _ => {
+                if self.breaker.answered() {
+                    tracing::info!(event = "wallet_back", operator = %order.key.operator, "a wallet answers again");
+                }
+            }
         }
         reply
     }

@@ -116,7 +116,7 @@ async fn run(tables: Tables, order: Order, payment: Payment, again: bool) {
         // It has moved on: another courier was faster.
         Ok(()) | Err(PlayError::Refused { refusal: Refusal::PaymentUnknown, .. }) => {}
         Err(error) => {
-            tracing::warn!(table = %order.key, id = %order.id, %error, "a wallet's answer could not be written: asked again");
+            tracing::warn!(event = "payment_not_written", table = %order.key, id = %order.id, %error, "a wallet's answer could not be written: asked again");
         }
     }
 }

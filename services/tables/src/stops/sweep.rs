@@ -119,7 +119,7 @@ impl Sweeper {
             if tables.show_all(&concerned).await {
                 match tables.finish(&shelf, &ripe).await {
                     Ok(()) => return,
-                    Err(error) => tracing::warn!(%shelf, %error, "the end of a sweep cannot be noted"),
+                    Err(error) => tracing::warn!(event = "stop_not_shown", %shelf, %error, "the end of a sweep cannot be noted"),
                 }
             }
             // It is swept again, and what fails is not to be tried without a pause.
@@ -155,7 +155,7 @@ impl Tables {
         let mut all_well = true;
         for operator in operators {
             if let Err(error) = self.show_those_of(operator).await {
-                tracing::warn!(%operator, %error, "the operator's tables cannot be swept");
+                tracing::warn!(event = "stop_not_shown", %operator, %error, "the operator's tables cannot be swept");
                 all_well = false;
             }
         }
