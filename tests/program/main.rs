@@ -40,5 +40,5 @@ mod shedding;
 mod spectator;
 mod stops;
 mod store;
-mod trace;
 mod telling;
+mod trace;

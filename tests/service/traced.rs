@@ -4,6 +4,7 @@
 mod calls;
 mod collectors;
 mod headers;
+mod secrets;
 mod stores;
 mod wallets;
 

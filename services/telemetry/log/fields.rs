@@ -118,19 +118,22 @@ impl JsonVisit<'_> {
         if self.result.is_err() || field.name().starts_with(FOR_TRACES) {
             return;
         }
-        let mut write = || {
-            if !self.empty {
-                self.out.write_char(',')?;
-            }
-            quoted(self.out, field.name().trim_start_matches("r#"))?;
-            self.out.write_char(':')
-        };
-        self.result = write();
+        let comma = if self.empty { "" } else { "," };
         self.empty = false;
-        if self.result.is_ok() {
-            self.result = value(self.out);
-        }
+        self.result = member(self.out, comma, field.name().trim_start_matches("r#"), value);
     }
+}
+
+fn member(
+    out: &mut dyn Write,
+    comma: &str,
+    name: &str,
+    value: impl FnOnce(&mut dyn Write) -> fmt::Result,
+) -> fmt::Result {
+    out.write_str(comma)?;
+    quoted(out, name)?;
+    out.write_char(':')?;
+    value(out)
 }
 
 impl Visit for JsonVisit<'_> {

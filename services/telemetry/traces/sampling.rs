@@ -56,8 +56,7 @@ mod tests {
     use opentelemetry::trace::{SpanContext, SpanId, TraceFlags, TraceState};
 
     fn decides(ratio: f64, from_callers: bool, parent: Option<Context>) -> bool {
-        let settings =
-            CallTraces { endpoint: String::new(), ratio, from_callers, players: PlayerNames::Clear };
+        let settings = CallTraces { endpoint: String::new(), ratio, from_callers };
         let result = Sampling::of(&settings).should_sample(
             parent.as_ref(),
             TraceId::from(7),
