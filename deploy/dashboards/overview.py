@@ -86,8 +86,9 @@ def saturation():
          f" / max by (instance) (fulcrum_runtime_workers{{{AT}}})", "{{instance}}"),
         thresholds=from_((0.85, RED)))
     yield line(
-        "Tasks that wait for a worker", "Everything, clocks too, is late by as long as this queue takes.", "none",
-        (f"max by (instance) (fulcrum_runtime_queue{{{AT}}})", "{{instance}}"))
+        "How late tasks run", "The worst of ten seconds. Everything in the server, clocks too, is late by as much.", "s",
+        (f"max by (instance) (fulcrum_runtime_late_seconds{{{AT}}})", "{{instance}}"),
+        thresholds=from_((0.25, RED)))
     yield line(
         "Tasks", "Tasks that live. They grow with streams; a growth without one is a leak.", "none",
         (f"max by (instance) (fulcrum_runtime_tasks{{{AT}}})", "{{instance}}"))

@@ -225,8 +225,9 @@ metrics! {
     RUNTIME_WORKERS = gauge("fulcrum_runtime_workers", &[], "Threads that work at tasks");
     /// Tasks.
     RUNTIME_TASKS = gauge("fulcrum_runtime_tasks", &[], "Tasks that are alive, most of them waiting");
-    /// Tasks without a worker.
-    RUNTIME_QUEUE = gauge("fulcrum_runtime_queue", &[], "Tasks in the line that all workers share: they are ready, and wait");
+    /// How late tasks run.
+    RUNTIME_LATE_SECONDS = seconds(gauge("fulcrum_runtime_late_seconds", &[],
+        "How late a task ran that wanted to run at a moment, the worst of the last ten seconds: clocks are late by as much"));
     /// How busy workers are.
     RUNTIME_BUSY_SECONDS = seconds(counter("fulcrum_runtime_busy_seconds", &[],
         "Time that all workers together were busy; divided by their number it is the share of a second"));

@@ -13,7 +13,7 @@ use crate::cli::failure::Failure;
 use crate::grpc::Counting;
 use crate::store::RedisStore;
 use crate::telemetry::hands::HandTrace;
-use crate::telemetry::metrics::{Metrics, house, redis};
+use crate::telemetry::metrics::{Metrics, house, lateness, redis};
 use crate::telemetry::store::Watched;
 use crate::telemetry::traces::TraceSettings;
 use crate::telemetry::traces::counts::TraceCounts;
@@ -85,6 +85,7 @@ impl Observing {
         if let Some(store) = redis {
             tokio::spawn(redis::run(Arc::clone(&metrics), store, redis::EVERY, stop.clone()));
         }
+        tokio::spawn(lateness::run(metrics.lateness(), stop.clone()));
         tokio::spawn(scrape::serve(listener, metrics, stop));
         Ok(())
     }

@@ -5,6 +5,7 @@ pub mod calls;
 pub mod commits;
 pub mod house;
 pub mod labels;
+pub mod lateness;
 pub mod money;
 pub mod output;
 pub mod play;
@@ -12,7 +13,7 @@ pub mod process;
 pub mod redis;
 pub mod store;
 
-use std::sync::{Mutex, OnceLock, PoisonError};
+use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 use std::time::{Duration, UNIX_EPOCH};
 
 use prometheus_client::encoding::{prometheus_text, text};
@@ -110,6 +111,12 @@ impl Metrics {
 
     fn present(&self) -> Option<Trace> {
         self.present.get().and_then(|present| present()).map(Trace::new)
+    }
+
+    /// How late tasks of this process are, to be measured by [`lateness::run`].
+    #[must_use]
+    pub fn lateness(&self) -> Arc<lateness::Lateness> {
+        self.process.lateness()
     }
 
     /// The names and kinds of all metrics, also of those of which there is nothing to tell yet.

@@ -1,6 +1,7 @@
 //! The process: its version, the runtime, and what the operating system gives it.
 
 use std::fs;
+use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use prometheus_client::encoding::EncodeLabelSet;
@@ -10,6 +11,7 @@ use prometheus_client::metrics::gauge::Gauge;
 use tokio::runtime::Handle;
 
 use super::Register;
+use super::lateness::Lateness;
 use crate::telemetry::names;
 
 /// In which processor time is told: a hundredth of a second, on every machine of today.
@@ -26,7 +28,8 @@ struct OfVersion {
 pub struct Process {
     workers: Gauge,
     tasks: Gauge,
-    queue: Gauge,
+    late: Gauge<f64, AtomicU64>,
+    lateness: Arc<Lateness>,
     busy: Seconds,
     cpu: Seconds,
     resident: Gauge,
@@ -40,7 +43,8 @@ impl Process {
         let process = Process {
             workers: Gauge::default(),
             tasks: Gauge::default(),
-            queue: Gauge::default(),
+            late: Gauge::default(),
+            lateness: Arc::default(),
             busy: Seconds::default(),
             cpu: Seconds::default(),
             resident: Gauge::default(),
@@ -49,12 +53,17 @@ impl Process {
         register.enter(&names::BUILD_INFO, build);
         register.enter(&names::RUNTIME_WORKERS, process.workers.clone());
         register.enter(&names::RUNTIME_TASKS, process.tasks.clone());
-        register.enter(&names::RUNTIME_QUEUE, process.queue.clone());
+        register.enter(&names::RUNTIME_LATE_SECONDS, process.late.clone());
         register.enter(&names::RUNTIME_BUSY_SECONDS, process.busy.clone());
         register.enter(&names::PROCESS_CPU_SECONDS, process.cpu.clone());
         register.enter(&names::PROCESS_RESIDENT_BYTES, process.resident.clone());
         register.enter(&names::PROCESS_OPEN_FDS, process.files.clone());
         process
+    }
+
+    /// How late tasks are, to be measured by [`super::lateness::run`].
+    pub(super) fn lateness(&self) -> Arc<Lateness> {
+        Arc::clone(&self.lateness)
     }
 
     /// Looks how things are. Without a runtime, or on another system than Linux, something is missing.
@@ -64,13 +73,13 @@ impl Process {
             let runtime = handle.metrics();
             self.workers.set(number(runtime.num_workers()));
             self.tasks.set(number(runtime.num_alive_tasks()));
-            self.queue.set(number(runtime.global_queue_depth()));
             #[cfg(target_has_atomic = "64")]
             {
                 let busy = |worker| runtime.worker_total_busy_duration(worker).as_secs_f64();
                 put(&self.busy, (0..runtime.num_workers()).map(busy).sum());
             }
         }
+        self.late.set(self.lateness.worst().as_secs_f64());
         if let Some(cpu) = fs::read_to_string("/proc/self/stat").ok().as_deref().and_then(processor_time) {
             put(&self.cpu, cpu);
         }
