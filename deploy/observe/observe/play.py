@@ -15,10 +15,11 @@ ENDED = re.compile(r'"hands":(\d+)')
 class Load:
     """`fulcrum load` of one operator."""
 
-    def __init__(self, stage, operator, name, hands, tables, more=()):
+    def __init__(self, stage, operator, name, hands, tables, more=(), replicas=None):
         self.report = operator.folder / f"{name}.json"
         self.timeline = operator.folder / f"{name}.timeline"
-        addresses = [word for replica in stage.replicas for word in ("--address", replica.address)]
+        addresses = [word for replica in replicas or stage.replicas
+                     for word in ("--address", replica.address)]
         wallet = ["--wallet", "--churn", "4%"] if operator.wallet else []
         command = [
             stage.binary, "load", *addresses, "--token", operator.token, "--tables", tables, "--hands", hands,

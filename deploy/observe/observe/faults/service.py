@@ -76,25 +76,27 @@ def _late(stage):
 
 
 def _absent(stage):
-    """Tables at which nobody answers."""
+    """Tables at which many do not answer."""
     from ..play import Load
 
-    return Load(stage, stage.operators[0], "absent", 10**6, 10,
-                ("--no-check", "--absent", "100%", "--action-clock", "1s", "--between-hands", "500ms"))
+    return Load(stage, stage.operators[0], "absent", 10**6, 20,
+                ("--no-check", "--absent", "30%", "--action-clock", "1s", "--between-hands", "500ms"))
 
 
 def _crowded(stage):
-    """A machine on which others take most of the time, and far more callers than it can serve."""
+    """One server with far more callers than it can serve, on a machine where others go first."""
     from ..play import Load
 
-    hogs = [subprocess.Popen(["sh", "-c", "while :; do :; done"]) for _ in range(6 * os.cpu_count())]
-    load = Load(stage, stage.operators[0], "crowd", 10**6, 80, ("--no-check", "--think", "0ms", "--connections", "300"))
+    replica = stage.replicas[0]
+    for task in os.listdir(f"/proc/{replica.process.child.pid}/task"):
+        os.setpriority(os.PRIO_PROCESS, int(task), 5)
+    load = Load(stage, stage.operators[0], "crowd", 10**6, 60, ("--no-check", "--think", "0ms", "--connections", "120"),
+                [replica])
 
     def undo():
         load.process.kill()
-        for hog in hogs:
-            hog.kill()
-            hog.wait()
+        replica.kill()
+        replica.start()
 
     return undo
 
