@@ -15,18 +15,24 @@ ENDED = re.compile(r'"hands":(\d+)')
 class Load:
     """`fulcrum load` of one operator."""
 
-    def __init__(self, stage, operator, name, hands, tables, more=(), replicas=None):
+    def __init__(self, stage, operator, name, hands, tables, more=None, replicas=None):
         self.report = operator.folder / f"{name}.json"
         self.timeline = operator.folder / f"{name}.timeline"
         addresses = [word for replica in replicas or stage.replicas
                      for word in ("--address", replica.address)]
         wallet = ["--wallet", "--churn", "4%"] if operator.wallet else []
+        options = {"--duration": "15m", "--think": THINK, "--absent": "1%", "--connections": 9} | (more or {})
+        options = [word for option, value in options.items() for word in (option, value) if word is not None]
         command = [
             stage.binary, "load", *addresses, "--token", operator.token, "--tables", tables, "--hands", hands,
-            "--duration", "15m", "--think", THINK, "--absent", "1%", "--connections", 9, "--json", self.report,
-            "--timeline", self.timeline, *wallet, *more,
+            "--json", self.report, "--timeline", self.timeline, *wallet, *options,
         ]
         self.process = Process(name, command, operator.folder)
+
+    def plays(self):
+        """Waits until hands have been played."""
+        self.process.until(lambda: self.hands() > 0, "plays no hands")
+        return self
 
     def hands(self):
         """How many hands have ended so far."""
@@ -43,10 +49,10 @@ class Load:
         return code, report
 
 
-def play(stage, hands, tables, name, step, more=()):
+def play(stage, hands, tables, name, step):
     """So many hands, half of them each operator's; returns the loads, which have ended."""
     with step(f"{hands} hands at {2 * tables} tables") as shown:
-        loads = [Load(stage, operator, name, hands // 2, tables, more) for operator in stage.operators]
+        loads = [Load(stage, operator, name, hands // 2, tables) for operator in stage.operators]
         while any(load.process.running() for load in loads):
             time.sleep(0.5)
             shown.say(f"{sum(load.hands() for load in loads)} hands")

@@ -61,7 +61,7 @@ class Background:
                 if load:
                     load.process.kill()
                     load.timeline.unlink(missing_ok=True)
-                self.loads[operator] = Load(self.stage, operator, "background", 10**6, 6, ("--no-check",))
+                self.loads[operator] = Load(self.stage, operator, "background", 10**6, 6, {"--no-check": None})
         for load in self.loads.values():
             load.process.until(lambda load=load: load.hands() > 2, "plays no hands")
 

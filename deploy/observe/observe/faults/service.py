@@ -80,7 +80,7 @@ def _absent(stage):
     from ..play import Load
 
     return Load(stage, stage.operators[0], "absent", 10**6, 20,
-                ("--no-check", "--absent", "30%", "--action-clock", "1s", "--between-hands", "500ms"))
+                {"--no-check": None, "--absent": "30%", "--action-clock": "1s"}).plays()
 
 
 def _crowded(stage):
@@ -90,8 +90,8 @@ def _crowded(stage):
     replica = stage.replicas[0]
     for task in os.listdir(f"/proc/{replica.process.child.pid}/task"):
         os.setpriority(os.PRIO_PROCESS, int(task), 5)
-    load = Load(stage, stage.operators[0], "crowd", 10**6, 60, ("--no-check", "--think", "0ms", "--connections", "120"),
-                [replica])
+    load = Load(stage, stage.operators[0], "crowd", 10**6, 60,
+                {"--no-check": None, "--think": "0ms", "--connections": 120}, [replica]).plays()
 
     def undo():
         load.process.kill()
