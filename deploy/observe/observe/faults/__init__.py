@@ -19,7 +19,6 @@ FAULTS = [*redis.FAULTS, *play.FAULTS, *service.FAULTS, *calls.FAULTS]
 # What a service in order cannot be brought to from outside. The tests in deploy/alerts/tests have them.
 NOT_MADE = {
     "FulcrumTableStopped": "no call, and nothing done to Redis, breaks an invariant of a table",
-    "FulcrumRuntimeQueue": "the queue that the runtime tells of stays empty however many call: tasks wait at their workers",
 }
 
 

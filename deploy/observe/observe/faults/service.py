@@ -107,5 +107,5 @@ FAULTS = [
     Fault("the collector takes no traces", ["FulcrumSpansDropped"], _collector),
     Fault("a server's clock is five seconds ahead", ["FulcrumStoreTimeOff"], _clock),
     Fault("servers stand still for seconds", ["FulcrumClocksLate"], _late),
-    Fault("far more call than the machine can serve", ["FulcrumRuntimeBusy"], _crowded),
+    Fault("far more call than the machine can serve", ["FulcrumRuntimeBusy", "FulcrumRuntimeLate"], _crowded),
 ]
