@@ -442,6 +442,11 @@ impl Clocks<'_> {
                 self.resting.insert(key, Resting { until, pause: FIRST_REST });
             }
             Ok(Applied::Nothing) => self.rest(key).await,
+            Err(error @ PlayError::Store(StoreError::Unavailable(_))) => {
+                // It is tried again soon; if the store stays away, that is told by who looks after the store.
+                tracing::warn!(event = "clock_waits", table = %key, %error, "what is due at a table waits");
+                self.rest(key).await;
+            }
             Err(error) => {
                 tracing::error!(event = "clock_failed", table = %key, %error, "what is due at a table cannot be applied");
                 self.rest(key).await;
