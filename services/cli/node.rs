@@ -33,8 +33,8 @@ use crate::store::embedded::{EmbeddedSettings, EmbeddedStore, OpenError};
 use crate::store::{Codec, Keyring, KeyringError, RedisConfig, RedisStore};
 use crate::telemetry::listener::Listener;
 use crate::telemetry::metrics::Metrics;
-use crate::telemetry::traces::TraceSettings;
 use crate::telemetry::traces::counts::TraceCounts;
+use crate::telemetry::traces::{CallTraces, TraceSettings};
 
 /// The variable with the keys for the cards. There is no flag for it: flags are seen by everybody on the machine.
 const CARD_KEY: &str = "FULCRUM_CARD_KEY";
@@ -98,6 +98,7 @@ impl Setup {
             calls_at_once: limits.calls,
             longest_call: Duration::from_secs(limits.call_seconds),
             drain: Duration::from_secs(settings.drain_seconds),
+            traces: CallTraces::of(&settings.traces),
             ..ServeConfig::default()
         };
         let metrics = settings.metrics().map_err(|error| Failure::Usage(error.to_string()))?;

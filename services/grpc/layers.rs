@@ -29,11 +29,13 @@ use tracing::Instrument;
 
 use super::status;
 use crate::telemetry::conventions::OPERATOR;
+use crate::telemetry::traces::sampling::Sampling;
 use auth::{Caller, Credentials};
 use counting::{Counted, Counting};
 use deadline::Deadline;
 use held::Held;
 use methods::{Kind, Method, Methods};
+use span::Told;
 
 /// The calls that administrators may make.
 const CONTROL: &str = "/fulcrum.v1.ControlService/";
@@ -52,6 +54,8 @@ pub struct Front {
     pub room: Arc<Semaphore>,
     /// Room for calls that need no credentials, streams of them included: anybody can make them.
     pub open_room: Arc<Semaphore>,
+    /// Which calls are told; without it that is decided with each call's span.
+    pub sampling: Option<Sampling>,
     /// True when the server is being shut down.
     pub drain: watch::Receiver<bool>,
     /// Who counts the calls.
@@ -64,10 +68,10 @@ impl Front {
         &self,
         method: Method,
         request: &mut Request<Body>,
+        told: Told,
     ) -> Result<Option<OwnedSemaphorePermit>, Status> {
-        let parent = crate::telemetry::spans::parent(request.headers());
         let caller = self.credentials.caller(request.headers_mut());
-        crate::telemetry::spans::begin(parent, caller.is_some());
+        told.begin(caller.is_some());
         let place = |room: &Arc<Semaphore>| {
             let place = Arc::clone(room).try_acquire_owned();
             place.map(Some).map_err(|_| status::overloaded("the server has as many calls at work as it may"))
@@ -107,13 +111,14 @@ impl Front {
     async fn pass<S>(
         self: Arc<Self>,
         (method, deadline): (Method, Option<Deadline>),
+        told: Told,
         mut request: Request<Body>,
         mut inner: S,
     ) -> Response<Body>
     where
         S: Service<Request<Body>, Response = Response<Body>, Error = Infallible>,
     {
-        let room = match self.admit(method, &mut request) {
+        let room = match self.admit(method, &mut request, told) {
             Ok(room) => room,
             Err(status) => return status.into_http(),
         };
@@ -171,12 +176,13 @@ where
         // Taken now and not at the first poll: the transport, which would answer CANCELLED, starts its own clock as
         // soon as this returns, and must not be the earlier one.
         let deadline = self.front.deadline(method, &request);
-        let span = span::of(method);
+        let told = Told::of(self.front.sampling.as_ref(), request.headers());
+        let span = span::of(method, &told);
         let front = Arc::clone(&self.front);
         let counted = Counted::begin(front.counting.as_ref(), method);
         let work = async move {
             let unanswered = span::Unanswered::default();
-            let response = front.pass((method, deadline), request, inner).await;
+            let response = front.pass((method, deadline), told, request, inner).await;
             unanswered.answered(&response);
             Ok(match counted {
                 Some(counted) => counted.response(response),

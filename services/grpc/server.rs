@@ -31,6 +31,8 @@ use crate::pb::v1::control_service_server::ControlServiceServer;
 use crate::pb::v1::pivot_service_server::PivotServiceServer;
 use crate::pb::v1::settlement_service_server::SettlementServiceServer;
 use crate::pb::v1::table_service_server::TableServiceServer;
+use crate::telemetry::traces::CallTraces;
+use crate::telemetry::traces::sampling::Sampling;
 
 /// How the server meets its callers.
 #[derive(Clone, Debug)]
@@ -51,6 +53,8 @@ pub struct ServeConfig {
     pub heartbeat: Duration,
     /// How long running calls and streams may take to end at a shutdown.
     pub drain: Duration,
+    /// Which calls are told to a collector; without it that is decided with each call's span.
+    pub traces: Option<CallTraces>,
     /// Who counts the calls.
     pub counting: Option<Arc<dyn Counting>>,
 }
@@ -77,6 +81,7 @@ impl Default for ServeConfig {
             streams_per_connection: 16_384,
             heartbeat: Duration::from_secs(15),
             drain: Duration::from_secs(10),
+            traces: None,
             counting: None,
         }
     }
@@ -176,6 +181,7 @@ fn front(config: &ServeConfig, drain: watch::Receiver<bool>) -> Result<Front, Se
         message: config.largest_message,
         room: Arc::new(Semaphore::new(config.calls_at_once)),
         open_room: Arc::new(Semaphore::new(OPEN_CALLS)),
+        sampling: config.traces.as_ref().map(Sampling::of),
         drain,
         counting: config.counting.clone(),
     })

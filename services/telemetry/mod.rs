@@ -18,7 +18,7 @@ use std::sync::Arc;
 use opentelemetry_otlp::ExporterBuildError;
 use thiserror::Error;
 use tracing::Subscriber;
-use tracing_subscriber::filter::{ParseError, filter_fn};
+use tracing_subscriber::filter::{LevelFilter, ParseError, filter_fn};
 use tracing_subscriber::layer::SubscriberExt;
 use tracing_subscriber::registry::LookupSpan;
 use tracing_subscriber::util::SubscriberInitExt;
@@ -77,5 +77,9 @@ where
         .with_threads(false)
         .with_target(false)
         .with_level(false)
-        .with_filter(filter_fn(|meta| meta.is_span() && meta.target() == spans::TARGET))
+        .with_filter(
+            filter_fn(|meta| meta.is_span() && meta.target() == spans::TARGET)
+                // Else what libraries trace, frame by frame, would be looked at.
+                .with_max_level_hint(LevelFilter::ERROR),
+        )
 }

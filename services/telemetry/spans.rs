@@ -18,7 +18,7 @@ use tracing_subscriber::registry::{LookupSpan, SpanRef};
 
 use super::conventions as names;
 use super::hands::ids::HandTrace;
-use super::traces::sampling::Known;
+use super::traces::sampling::{Chosen, Known, Prospect};
 
 /// The target of all spans that may be told.
 pub const TARGET: &str = "fulcrum::trace";
@@ -100,8 +100,18 @@ impl Extractor for Headers<'_> {
 }
 
 /// Decides what trace the current span belongs to, and whether it is told. `known`: the caller has shown who he is.
-pub fn begin(parent: Option<SpanContext>, known: bool) {
+pub fn begin(parent: Option<SpanContext>, prospect: Prospect, known: bool) {
     let span = Span::current();
+    if prospect == Prospect::None {
+        if let Some(parent) = &parent {
+            mark(&span, Traced { sampled: false, ..Traced::of(parent) });
+        }
+        return;
+    }
+    if prospect == Prospect::Chosen {
+        // An error says that traces are not told.
+        let _ = span.set_parent(Context::new().with_value(Chosen));
+    }
     if let Some(parent) = &parent {
         let context = Context::new().with_remote_span_context(parent.clone());
         let context = if known { context.with_value(Known) } else { context };

@@ -3,7 +3,8 @@
 //!
 //! Nothing of the message and no credentials are in it: a span is read by more people than a message is.
 
-use http::Response;
+use http::{HeaderMap, Response};
+use opentelemetry::trace::SpanContext;
 use tonic::body::Body;
 use tonic::{Code, Status};
 use tonic_types::StatusExt;
@@ -16,19 +17,49 @@ use crate::telemetry::conventions::{
     ERROR_REASON, ERROR_TYPE, GRPC, OPERATOR, RPC_METHOD, RPC_STATUS, RPC_SYSTEM, SPAN_KIND, SPAN_NAME,
     SPAN_STATUS,
 };
-use crate::telemetry::spans::{TARGET, current};
+use crate::telemetry::spans::{self, TARGET, current};
+use crate::telemetry::traces::sampling::{Prospect, Sampling};
 
 /// What the conventions call a method that a service does not have.
 const OTHER: &str = "_OTHER";
 
-/// The span of a call. That of a probe is for the log only.
-pub(super) fn of(method: Method) -> Span {
+/// The trace of a call that is about to be let in.
+pub(super) struct Told {
+    parent: Option<SpanContext>,
+    prospect: Prospect,
+}
+
+impl Told {
+    /// As its headers say.
+    pub fn of(sampling: Option<&Sampling>, headers: &HeaderMap) -> Told {
+        let parent = spans::parent(headers);
+        let prospect = sampling.map_or(Prospect::Open, |sampling| sampling.prospect(parent.as_ref()));
+        Told { parent, prospect }
+    }
+
+    /// The current span belongs to it. `known`: the caller has shown who he is.
+    pub fn begin(self, known: bool) {
+        spans::begin(self.parent, self.prospect, known);
+    }
+}
+
+/// The span of a call. That of a probe, or of one that is not told, is for the log only.
+pub(super) fn of(method: Method, told: &Told) -> Span {
     let name = match method.kind {
         Kind::Unknown => OTHER,
         _ => method.name.trim_start_matches('/'),
     };
     if method.kind == Kind::Open {
         return tracing::error_span!("rpc", { RPC_METHOD } = name, { RPC_STATUS } = Empty);
+    }
+    if told.prospect == Prospect::None {
+        return tracing::error_span!(
+            "rpc",
+            { RPC_METHOD } = name,
+            { RPC_STATUS } = Empty,
+            { ERROR_TYPE } = Empty,
+            { OPERATOR } = Empty,
+        );
     }
     tracing::error_span!(
         target: TARGET,
