@@ -105,7 +105,9 @@ async fn random_bytes_break_nothing() {
     println!("{words:?}");
     assert!(words.values().sum::<usize>() >= MESSAGES);
     assert!(words["MESSAGE_MALFORMED"] > 1_000 && words["INVALID_ARGUMENT"] > 1_000, "both kinds were there");
-    let said = faults.0.lock().expect("nobody panics here").clone();
+    let mut said = faults.0.lock().expect("nobody panics here").clone();
+    // Some calls are about parked payments: their scenes have a wallet that gives up.
+    said.retain(|line| !line.contains("event: \"payment_parked\""));
     assert!(said.is_empty(), "these were logged as faults of the service: {said:#?}");
     let mut caller = house.caller().await;
     let (table, turn) = playing(&mut caller, texas()).await;
