@@ -7,7 +7,8 @@ use rules::Millis;
 use crate::ids::{OperatorId, TableId};
 use crate::store::StoreError;
 
-/// So many are noted of an operator at most; beyond that those that were noted first are dropped.
+/// So many are noted of an operator at most, in memory and in Redis: beyond that those that were noted first are dropped. A
+/// file keeps all.
 pub const MOST: usize = 100_000;
 
 /// A hand of a table.
