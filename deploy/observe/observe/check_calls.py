@@ -38,7 +38,7 @@ def check(report, calls, told, finished, kills):
     _back(report, calls, told, finished, kills)
     report.check("each span of a call hangs on one that is there", len(calls.by_id), [
         f"{span.name} {span.trace}/{span.id} hangs on {span.parent}" for span in calls.by_id.values()
-        if span.parent and (span.trace, span.parent) not in calls.by_id and not _near(span.end, kills)
+        if span.parent and (span.trace, span.parent) not in calls.by_id and not unsent(span.end / 1000, kills)
         and (span.trace, span.parent) != CALLER])
     _below(report, calls, answers)
     report.check("each call has its method and how it ended", len(calls.calls), [
@@ -50,9 +50,9 @@ def check(report, calls, told, finished, kills):
         if span["span.kind"] != "client" or not span["fulcrum.wallet.outcome"]])
 
 
-def _near(at, kills):
-    """Whether it can have been lost with a killed server."""
-    return any(0 <= kill - at / 1000 < UNSENT for kill in kills)
+def unsent(at, kills):
+    """Whether what ended at this second can have been lost with a killed server."""
+    return any(0 <= kill - at < UNSENT for kill in kills)
 
 
 def _back(report, calls, told, finished, kills):
@@ -69,7 +69,7 @@ def _back(report, calls, told, finished, kills):
             looked += 1
             turn, answer = answered[key]
             call = next((calls.by_id[link] for link in span.links if link in calls.by_id), None)
-            if call is None and span.links and _near(span.end, kills):
+            if call is None and span.links and unsent(span.end / 1000, kills):
                 lost += 1
             else:
                 faults += _link(hand, span, turn, call, root)

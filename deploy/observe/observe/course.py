@@ -125,7 +125,7 @@ class Run:
         calls = check_calls.Calls(self.stage.jaeger, "fulcrum", set(self.finished))
         check_calls.check(self.report, calls, self.spans, self.finished, self.kills)
         check_queries.check_exemplars(self.report, self.stage.prometheus, set(self.finished), set(calls.traces),
-                                      self.began, time.time())
+                                      self.began, time.time(), self.kills)
         hand = max(self.finished.values(), key=lambda hand: hand.ended)
         check_queries.check_searches(self.report, self.stage.jaeger, hand.table, hand.number)
         heading("The byte scan")
