@@ -39,24 +39,31 @@ def _conflicts(stage):
 
 
 def _cut_off(stage):
-    """Watchers who do not read, at servers that wait for nobody."""
+    """Watchers of busy tables who do not read, at a server that waits for nobody."""
+    from ..play import Load
+
     replica = stage.replicas[-1]
     replica.kill()
     replica.process.command += ["--watcher-behind", "1"]
     replica.start()
     client = Client(replica.address, stage.operators[0].token)
-    tables = [table.table_id for table in client.tables() if table.state == 1]
+    others = {table.table_id for table in client.tables()}
+    load = Load(stage, stage.operators[0], "busy", 10**6, 2, {"--no-check": None, "--think": "0ms"}).plays()
+    tables = [table.table_id for table in client.tables() if table.table_id not in others]
     streams = []
 
     def watch(_):
-        # New ones, since those that were cut off are gone; nobody reads what they are told.
-        streams.extend(client.watch(table) for table in tables for _ in range(4))
-        time.sleep(1)
+        # A stream that nobody reads is full within seconds, and cut off; then others take its place.
+        streams.extend(client.watch(table) for table in tables for _ in range(20))
+        time.sleep(3)
+        while len(streams) > 80:
+            streams.pop(0).cancel()
 
     again = Again(watch)
 
     def undo():
         again.stop()
+        load.process.kill()
         for stream in streams:
             stream.cancel()
         client.channel.close()

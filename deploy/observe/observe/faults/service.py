@@ -54,14 +54,17 @@ def _clock(stage):
 
 
 def _late(stage):
-    """Servers that stand still for seconds while clocks run out."""
+    """Servers that stand still for more than a second, again and again, while clocks run out.
+
+    Not for 2.5 s, sign of life to sign of life: that is an outage, of which players get the time back.
+    """
     def halt(_):
         for replica in stage.replicas:
             replica.process.signal("STOP")
-        time.sleep(2)
+        time.sleep(1.45)
         for replica in stage.replicas:
             replica.process.signal("CONT")
-        time.sleep(1)
+        time.sleep(0.35)
 
     load = _absent(stage)
     again = Again(halt)
@@ -106,6 +109,6 @@ FAULTS = [
     Fault("Prometheus knows no servers", ["FulcrumNoTargets"], _no_targets),
     Fault("the collector takes no traces", ["FulcrumSpansDropped"], _collector),
     Fault("a server's clock is five seconds ahead", ["FulcrumStoreTimeOff"], _clock),
-    Fault("servers stand still for seconds", ["FulcrumClocksLate"], _late),
+    Fault("servers stand still again and again", ["FulcrumClocksLate"], _late),
     Fault("far more call than the machine can serve", ["FulcrumRuntimeBusy", "FulcrumRuntimeLate"], _crowded),
 ]
