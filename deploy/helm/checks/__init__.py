@@ -1,0 +1,1 @@
+"""What deploy/helm/check and deploy/helm/apiserver/run look at."""

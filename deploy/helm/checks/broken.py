@@ -1,0 +1,86 @@
+"""Faults made on purpose in an installation: each rule of checks/rendered.py has to see its own, each schema a field too many."""
+
+import copy
+
+from . import rendered
+
+
+def _labels(it):
+    it.pod["metadata"]["labels"].pop("app.kubernetes.io/instance")
+
+
+def _port(it):
+    it.of("Service")[0]["spec"]["ports"][0]["targetPort"] = "grcp"
+
+
+def _monitor(it):
+    it.one("ServiceMonitor")["spec"]["endpoints"][0]["port"] = "http"
+
+
+def _route(it):
+    it.one("GRPCRoute")["spec"]["rules"][0]["backendRefs"][0]["name"] = "other"
+
+
+def _secret(it):
+    it.objects.append({"kind": "Secret", "metadata": {"name": "a"}})
+
+
+def _clear(it):
+    it.container["env"] = [{"name": "FULCRUM_CARD_KEY", "value": "k1 00"}]
+
+
+def _root(it):
+    it.pod["spec"]["securityContext"]["runAsNonRoot"] = False
+
+
+def _writable(it):
+    it.container["securityContext"]["readOnlyRootFilesystem"] = False
+
+
+def _unmounted(it):
+    it.pod["spec"]["volumes"].pop()
+
+
+def _item(it):
+    volume = next(one for one in it.pod["spec"]["volumes"] if one["name"] == "tokens")
+    volume["secret"]["items"][0]["path"] = "token"
+
+
+def _grace(it):
+    it.pod["spec"]["terminationGracePeriodSeconds"] = 30
+
+
+def _rolling(it):
+    it.deployment["spec"]["strategy"]["rollingUpdate"]["maxUnavailable"] = 1
+
+
+def _liveness(it):
+    it.container["livenessProbe"] = {"grpc": {"port": it.ports()["grpc"]}}
+
+
+def _readiness(it):
+    it.container["readinessProbe"]["grpc"]["port"] = 1
+
+
+TABLE = (
+    ("selections", _labels), ("selections", _port), ("selections", _monitor), ("selections", _route), ("secrecy", _secret),
+    ("secrecy", _clear), ("hardening", _root), ("hardening", _writable), ("files", _unmounted), ("files", _item),
+    ("ending", _grace), ("ending", _rolling), ("probes", _liveness), ("probes", _readiness),
+)
+
+
+def unseen(things, schemas):
+    """Faults that nobody sees, in an installation with every object."""
+    for rule, fault in TABLE:
+        it = rendered.Installation(copy.deepcopy(things))
+        fault(it)
+        if not any(said.startswith(f"{rule}: ") for said in rendered.faults(it)):
+            yield f"the rule {rule} does not see {fault.__name__}"
+    if {rule for rule, _ in TABLE} != {rule.__name__ for rule in rendered.RULES}:
+        yield "a rule has no fault made for it"
+    for thing in things:
+        for place in ("spec", "metadata", None):
+            wrong = copy.deepcopy(thing)
+            (wrong.get(place, {}) if place else wrong)["aFieldTooMany"] = 1
+            if place in (None, *wrong) and not schemas.faults(wrong):
+                yield f"the schema of {thing['kind']} does not see a field too many in {place}"

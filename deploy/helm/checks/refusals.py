@@ -1,0 +1,38 @@
+"""Values that have to be refused, each with a word of what is said then: else the schema would let everything through."""
+
+TABLE = (
+    # The schema.
+    ("replica: 3", "replica"),
+    ("replicas: three", "replicas"),
+    ("replicas: 0", "replicas"),
+    ("image: {pullPolicy: Sometimes}", "pullPolicy"),
+    ("image: {digest: sha256:abc}", "digest"),
+    ("redis: {url: http://redis:6379}", "url"),
+    ("redis: {passwort: {}}", "passwort"),
+    ("secrets: {tokens: acme a-token}", "tokens"),
+    ("drain: {extraSeconds: 0}", "extraSeconds"),
+    ("ports: {grpc: 70000}", "grpc"),
+    ("wallets: {acme: {address: wallet.example}}", "address"),
+    ("wallets: {acme: {address: 'https://wallet.example', token: geheim}}", "token"),
+    ("wallets: {../x: {address: 'https://wallet.example'}}", "x"),
+    ("wallets: {Acme: {address: 'https://wallet.example'}}", "Acme"),
+    ("settings: {redis: 'redis://a'}", "redis"),
+    ("settings: {limits: {watcher: 1}}", "watcher"),
+    ("settings: {limits: {watchers: many}}", "watchers"),
+    ("settings: {limits: {watchers: 1.5}}", "watchers"),
+    ("topologySpread: [{topologyKey: zone}]", "maxSkew"),
+    ("autoscaling: {podMetrics: [{name: a, average: many}]}", "average"),
+    ("networkPolicy: {callers: {namespace: a}}", "namespace"),
+    ("metrics: {rules: {runbooks: docs}}", "runbooks"),
+    # The chart's own words.
+    ("redis: {urlSecret: {name: ''}}", "no Redis"),
+    ("redis: {url: 'redis://user:geheim@redis:6379'}", "password in clear"),
+    ("redis: {url: 'redis://:geheim@redis:6379'}", "password in clear"),
+    ("redis: {url: 'redis://user:$(REDIS_PASSWORD)@redis:6379'}", "redis.passwordSecret.name is empty"),
+    ("secrets: {cardKeys: {name: ''}}", "no keys for the cards"),
+    ("autoscaling: {enabled: true, minReplicas: 9, maxReplicas: 3}", "more than autoscaling.maxReplicas"),
+    ("autoscaling: {enabled: true, cpuPercent: 0}", "without a metric"),
+    ("grpcRoute: {enabled: true}", "which Gateway"),
+    ("networkPolicy: {enabled: true}", "nobody could call"),
+    ("metrics: {enabled: false, serviceMonitor: {enabled: true}}", "nothing to read"),
+)

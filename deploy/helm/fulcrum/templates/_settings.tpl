@@ -1,0 +1,97 @@
+{{/* The program's settings file: what follows from the chart's values, and over it `settings`. */}}
+
+{{/* Puts the second map over the first, a table into a table, false and 0 too. */}}
+{{- define "fulcrum.over" -}}
+{{- $below := index . 0 -}}
+{{- range $key, $value := index . 1 -}}
+{{- if and (kindIs "map" $value) (kindIs "map" (get $below $key)) -}}
+{{- include "fulcrum.over" (list (get $below $key) $value) -}}
+{{- else -}}
+{{- $_ := set $below $key $value -}}
+{{- end -}}
+{{- end -}}
+{{- end -}}
+
+{{/* Values files know no whole numbers, TOML does. */}}
+{{- define "fulcrum.whole" -}}
+{{- $map := . -}}
+{{- range $key, $value := $map -}}
+{{- if kindIs "map" $value -}}
+{{- include "fulcrum.whole" $value -}}
+{{- else if kindIs "slice" $value -}}
+{{- range $value -}}{{- if kindIs "map" . -}}{{- include "fulcrum.whole" . -}}{{- end -}}{{- end -}}
+{{- else if and (kindIs "float64" $value) (eq (toString $value) (toString (floor $value))) -}}
+{{- $_ := set $map $key (int64 $value) -}}
+{{- end -}}
+{{- end -}}
+{{- end -}}
+
+{{/* The chart's own part: where the ports and the mounted Secrets are. */}}
+{{- define "fulcrum.own" -}}
+listen: "0.0.0.0:{{ .Values.ports.grpc }}"
+drain_seconds: {{ .Values.drain.seconds }}
+{{- if .Values.metrics.enabled }}
+metrics: "0.0.0.0:{{ .Values.ports.metrics }}"
+{{- end }}
+{{- if .Values.secrets.tokens.name }}
+token_file: /etc/fulcrum/tokens/tokens
+{{- end }}
+{{- if .Values.secrets.adminTokens.name }}
+admin_token_file: /etc/fulcrum/admin-tokens/tokens
+{{- end }}
+log:
+  format: json
+{{- with .Values.wallets }}
+wallets:
+  {{- range $operator, $wallet := . }}
+  {{ $operator | quote }}:
+    address: {{ $wallet.address | quote }}
+    {{- if $wallet.tokenSecret }}
+    token_file: /etc/fulcrum/wallets/{{ $operator }}/token
+    {{- end }}
+    {{- if $wallet.caSecret }}
+    ca_file: /etc/fulcrum/wallets/{{ $operator }}/ca.crt
+    {{- end }}
+  {{- end }}
+{{- end }}
+{{- end -}}
+
+{{- define "fulcrum.settings" -}}
+{{- $settings := include "fulcrum.own" . | fromYaml -}}
+{{- include "fulcrum.over" (list $settings (deepCopy .Values.settings)) -}}
+{{- include "fulcrum.whole" $settings -}}
+{{- toToml $settings -}}
+{{- end -}}
+
+{{/* Refuses in words what the schema cannot see. */}}
+{{- define "fulcrum.refuse" -}}
+{{- $redis := .Values.redis -}}
+{{- if and (not $redis.url) (not $redis.urlSecret.name) -}}
+{{- fail "no Redis: name the Secret with its URL in redis.urlSecret.name, or set redis.url" -}}
+{{- end -}}
+{{- if and $redis.url (regexMatch "://[^/?]*:[^@/?]*@" ($redis.url | replace "$(REDIS_PASSWORD)" "" | replace ":@" "@")) -}}
+{{- fail "redis.url holds a password in clear: put $(REDIS_PASSWORD) in its place and name the Secret in redis.passwordSecret, or put the whole URL into a Secret (redis.urlSecret)" -}}
+{{- end -}}
+{{- if and (contains "$(REDIS_PASSWORD)" $redis.url) (not $redis.passwordSecret.name) -}}
+{{- fail "redis.url asks for $(REDIS_PASSWORD), and redis.passwordSecret.name is empty" -}}
+{{- end -}}
+{{- if and .Values.autoscaling.enabled (gt (int .Values.autoscaling.minReplicas) (int .Values.autoscaling.maxReplicas)) -}}
+{{- fail "autoscaling.minReplicas is more than autoscaling.maxReplicas" -}}
+{{- end -}}
+{{- if and .Values.autoscaling.enabled (not .Values.autoscaling.cpuPercent) (not .Values.autoscaling.podMetrics) -}}
+{{- fail "autoscaling without a metric: set autoscaling.cpuPercent or autoscaling.podMetrics" -}}
+{{- end -}}
+{{- if and .Values.grpcRoute.enabled (not .Values.grpcRoute.parentRefs) -}}
+{{- fail "grpcRoute.enabled without grpcRoute.parentRefs: which Gateway is to serve it?" -}}
+{{- end -}}
+{{- $callers := .Values.networkPolicy.callers -}}
+{{- if and .Values.networkPolicy.enabled (not $callers.namespaces) (not $callers.from) -}}
+{{- fail "networkPolicy.enabled without networkPolicy.callers: nobody could call" -}}
+{{- end -}}
+{{- if and .Values.metrics.serviceMonitor.enabled (not .Values.metrics.enabled) -}}
+{{- fail "metrics.serviceMonitor.enabled without metrics.enabled: there is nothing to read" -}}
+{{- end -}}
+{{- if not .Values.secrets.cardKeys.name -}}
+{{- fail "no keys for the cards: name the Secret in secrets.cardKeys.name" -}}
+{{- end -}}
+{{- end -}}
