@@ -64,7 +64,7 @@ impl RedisStore {
             accounts,
         };
         if let Some(hand) = commit.untold_hand() {
-            self.note(&commit.key.operator, hand).await?;
+            self.note(&commit.key.operator, hand, sent).await;
         }
         self.listener.own(commit.token);
         let outcome = self.send(commit, place.shard, arguments.command()).await;

@@ -6,6 +6,7 @@ use std::time::Duration;
 
 use rules::Millis;
 use tables::store::REQUEST_RETENTION;
+use tables::untold::MOST;
 use thiserror::Error;
 
 use super::keys::MOST_SHARDS;
@@ -142,6 +143,8 @@ pub struct RedisConfig {
     pub history: usize,
     /// How long request records are kept, ms.
     pub requests_kept: Millis,
+    /// How many hands of an operator are noted as still to be told, at most.
+    pub notes: usize,
     /// When a commit counts as done.
     pub durability: Durability,
     /// Starts although what is stored can be lost: for development.
@@ -171,6 +174,7 @@ impl RedisConfig {
             shards: SHARDS,
             history: HISTORY,
             requests_kept: REQUEST_RETENTION,
+            notes: MOST,
             durability: Durability::Memory,
             accept_loss: false,
             response_time: Duration::from_millis(500),

@@ -10,10 +10,10 @@ use ::redis::{Cmd, Value, cmd};
 use tables::StoreError;
 
 use super::RedisStore;
+use super::clock::read_time;
 use super::config::Durability;
 use super::fault::{Fault, strange};
 use super::keys::Shard;
-use super::read_time;
 use super::route::{Home, Kind};
 
 /// The write. Its key stays: one that does not exist is looked for elsewhere while its slot moves, away from what is read.

@@ -9,7 +9,9 @@ use rules::Millis;
 use tables::{OperatorId, StoreError, TableId, TableKey};
 use uuid::Uuid;
 
+use super::RedisConfig;
 use super::checks;
+use super::clock::read_time;
 use super::fault::{Fault, strange};
 use super::formats::{self, get_format};
 use super::keys::{INSTALLATION, Place, Shard, table_key};
@@ -21,7 +23,6 @@ use super::route::{Home, Kind, Router};
 use super::script::{bytes, split_state};
 use super::startup::{StartError, asked};
 use super::topology::text;
-use super::{RedisConfig, read_time};
 use crate::store::inspect::{HistorySize, Inspect, Process, RawEntry, RawState};
 use crate::store::{Codec, Sealed};
 

@@ -7,6 +7,7 @@
 mod accounts;
 mod books;
 mod checks;
+mod clock;
 mod commits;
 mod config;
 mod cursors;
@@ -37,7 +38,6 @@ mod untold;
 use std::sync::Arc;
 use std::time::Duration;
 
-use ::redis::{Value, cmd};
 use async_trait::async_trait;
 use rules::Millis;
 use rules::table::Table;
@@ -53,12 +53,13 @@ pub use inspect::RedisInspector;
 pub use startup::StartError;
 pub use traffic::{RoundTrips, ServerState, Traffic};
 
-use self::fault::{Fault, strange};
+use self::fault::Fault;
 use self::keys::Shard;
 use self::link::Link;
 use self::listen::Listener;
 use self::living::Living;
-use self::route::{Home, Kind, Router};
+use self::route::Router;
+use self::untold::Noting;
 use super::Codec;
 
 /// How often the primaries are looked up although nothing is wrong: a demoted one that nobody writes to says nothing.
@@ -73,6 +74,7 @@ pub struct RedisStore {
     router: Arc<Router>,
     living: Living,
     listener: Listener,
+    noting: Arc<Noting>,
 }
 
 impl RedisStore {
@@ -100,7 +102,8 @@ impl RedisStore {
         let router = Arc::new(Router::new(&config, link));
         let living = Living::new(config.shards);
         let listener = Listener::new(&router, &codec, config.shards);
-        let store = RedisStore { config, codec, router, living, listener };
+        let noting = Arc::new(Noting::new());
+        let store = RedisStore { config, codec, router, living, listener, noting };
         let warnings = store.check_start().await?;
         store.keep_looking();
         Ok((store, warnings))
@@ -133,46 +136,6 @@ impl RedisStore {
     fn all_shards(&self) -> Vec<Shard> {
         Shard::all(self.shards()).collect()
     }
-
-    /// Redis' time, asked for only if no answer has told it lately.
-    async fn time(&self) -> Result<Millis, StoreError> {
-        if let Some(now) = self.router.time.now() {
-            return Ok(now);
-        }
-        self.times().await?;
-        self.router
-            .time
-            .now()
-            .ok_or_else(|| StoreError::Unavailable("Redis does not tell its time".to_owned()))
-    }
-
-    /// The time of every primary, µs since the epoch.
-    async fn times(&self) -> Result<Vec<u64>, StoreError> {
-        let map = self.router.map().await.map_err(Fault::unavailable)?;
-        let mut homes = Vec::new();
-        for node in &map.primaries {
-            let has = |home: &Home| map.owner(*home).is_some_and(|owner| owner.endpoint == node.endpoint);
-            homes.extend(Shard::all(self.shards()).map(Home::Shard).find(has));
-        }
-        let mut times = Vec::with_capacity(homes.len());
-        for home in homes {
-            let reply =
-                self.router.call(home, &[cmd("TIME")], Kind::Read).await.map_err(Fault::unavailable)?;
-            let told = reply.values.first().and_then(read_time).ok_or_else(|| strange("the time"))?;
-            self.router.time.heard(&reply.from.endpoint, told);
-            times.push(told);
-        }
-        Ok(times)
-    }
-}
-
-/// Seconds and µs, as TIME gives them.
-fn read_time(value: &Value) -> Option<u64> {
-    let [seconds, micros] = value.as_sequence()? else {
-        return None;
-    };
-    let number = |value| topology::text(value)?.parse::<u64>().ok();
-    Some(number(seconds)? * 1_000_000 + number(micros)?)
 }
 
 #[async_trait]

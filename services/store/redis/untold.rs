@@ -1,10 +1,19 @@
 //! The hands of which is still to be told: one sorted set an operator, by the time at which each was noted or taken last.
+//!
+//! It lies with what belongs to the installation, in a cluster mostly at another server than the table. So a note is a
+//! best effort: a table does not stand still because that server is away.
 
-use ::redis::{Value, cmd};
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Duration;
+
+use ::redis::{Cmd, Value, cmd};
 use async_trait::async_trait;
 use rules::Millis;
-use tables::untold::MOST;
 use tables::{OperatorId, StoreError, TableHand, TableId, Untold};
+use tokio::sync::Semaphore;
+use tokio::time::{Instant, timeout};
+use tracing::Instrument;
 use uuid::Uuid;
 
 use super::RedisStore;
@@ -23,18 +32,83 @@ local old = redis.call('ZRANGEBYSCORE', KEYS[1], '-inf', ARGV[1], 'LIMIT', 0, AR
 for _, hand in ipairs(old) do redis.call('ZADD', KEYS[1], 'XX', ARGV[3], hand) end
 return old";
 
-impl RedisStore {
-    /// Notes a hand, before the commit that ends it: the note may lie at another server than the table.
-    pub(super) async fn note(&self, operator: &OperatorId, hand: TableHand) -> Result<(), StoreError> {
-        let (key, now) = (untold(operator), self.time().await?);
-        let mut add = cmd("ZADD");
-        add.arg(&key).arg(now.0).arg(&member(hand)[..]);
-        let mut bound = cmd("ZREMRANGEBYRANK");
-        bound.arg(&key).arg(0).arg(-(i64::try_from(MOST).unwrap_or(i64::MAX - 1)) - 1);
-        // To do it twice does no harm.
-        let noted = self.router.call(Home::Installation, &[add, bound], Kind::Read).await;
-        noted.map(drop).map_err(Fault::unavailable)
+/// A commit waits so long for the note of its hand.
+const NOTING: Duration = Duration::from_millis(250);
+/// So many notes may be on their way.
+const UNDER_WAY: usize = 1024;
+/// The log tells of notes that fail not more often than this.
+const COMPLAINT: Duration = Duration::from_secs(30);
+
+/// Whether notes come through.
+pub(super) struct Noting {
+    /// The last one did not, or not soon enough: nobody waits for those that follow, until one does.
+    away: AtomicBool,
+    places: Semaphore,
+    complained: Mutex<Option<Instant>>,
+}
+
+impl Noting {
+    pub(super) fn new() -> Noting {
+        Noting {
+            away: AtomicBool::new(false),
+            places: Semaphore::new(UNDER_WAY),
+            complained: Mutex::default(),
+        }
     }
+
+    fn came_through(&self, took: Duration) {
+        if took < NOTING {
+            self.away.store(false, Ordering::Release);
+        }
+    }
+
+    fn failed(&self, why: &str) {
+        self.away.store(true, Ordering::Release);
+        let mut complained = self.complained.lock().unwrap_or_else(PoisonError::into_inner);
+        if complained.is_none_or(|last| last.elapsed() >= COMPLAINT) {
+            *complained = Some(Instant::now());
+            drop(complained);
+            tracing::warn!(
+                event = "hands_not_noted",
+                why,
+                "hands end without a note that they are to be told"
+            );
+        }
+    }
+}
+
+impl RedisStore {
+    /// Notes a hand, before the commit that ends it, which waits for a moment at the most: without a note the hand is told
+    /// all the same, by this process and by no other.
+    pub(super) async fn note(&self, operator: &OperatorId, hand: TableHand, now: Millis) {
+        let waits = !self.noting.away.load(Ordering::Acquire);
+        let (noting, router) = (Arc::clone(&self.noting), Arc::clone(&self.router));
+        let commands = noting_of(operator, hand, now, self.config.notes);
+        let noted = async move {
+            let began = Instant::now();
+            let Ok(_place) = noting.places.try_acquire() else {
+                return noting.failed("too many notes are on their way");
+            };
+            // To do it twice does no harm.
+            match router.call(Home::Installation, &commands, Kind::Read).await {
+                Ok(_) => noting.came_through(began.elapsed()),
+                Err(fault) => noting.failed(&fault.text()),
+            }
+        };
+        let noted = tokio::spawn(noted.in_current_span());
+        if waits && timeout(NOTING, noted).await.is_err() {
+            self.noting.failed("Redis does not confirm the note in time");
+        }
+    }
+}
+
+fn noting_of(operator: &OperatorId, hand: TableHand, now: Millis, most: usize) -> [Cmd; 2] {
+    let key = untold(operator);
+    let mut add = cmd("ZADD");
+    add.arg(&key).arg(now.0).arg(&member(hand)[..]);
+    let mut bound = cmd("ZREMRANGEBYRANK");
+    bound.arg(&key).arg(0).arg(-i64::try_from(most).unwrap_or(i64::MAX) - 1);
+    [add, bound]
 }
 
 #[async_trait]

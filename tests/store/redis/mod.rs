@@ -10,6 +10,7 @@ mod formats;
 mod laws;
 mod loss;
 mod metrics;
+mod notes;
 mod outages;
 mod proxy;
 pub mod servers;
