@@ -76,6 +76,46 @@ async fn everything_is_there_after_a_restart() {
     check_whole(&store, &key(1)).await;
 }
 
+/// A version before this one noted hands without their ages: they are found, and count.
+#[tokio::test]
+async fn hands_that_were_noted_before_they_were_counted_are_told() {
+    const AGES: TableDefinition<(&str, u64, u128, u64), ()> = TableDefinition::new("untold_ages");
+    const COUNTS: TableDefinition<&str, u64> = TableDefinition::new("untold_counts");
+    let (_folder, path) = folder();
+    let opened = || {
+        EmbeddedStore::open(EmbeddedSettings { notes: 3, ..EmbeddedSettings::new(&path, keys()) }).unwrap()
+    };
+    let note = async |store: &EmbeddedStore, number: u128| {
+        let mut commit = Chain::new(key(number), 5).next();
+        commit.untold = true;
+        assert!(matches!(store.commit(commit).await, Ok(Outcome::Committed { .. })));
+    };
+    let noted = async |store: &EmbeddedStore| {
+        let hands = store.untold().take(&key(1).operator, Millis::ZERO, 10).await.unwrap();
+        hands.into_iter().map(|hand| hand.table).collect::<Vec<_>>()
+    };
+    {
+        let store = opened();
+        note(&store, 1).await;
+        note(&store, 2).await;
+    }
+    let before = Database::create(&path).unwrap();
+    let transaction = before.begin_write().unwrap();
+    transaction.delete_table(AGES).unwrap();
+    transaction.delete_table(COUNTS).unwrap();
+    transaction.commit().unwrap();
+    drop(before);
+    let store = opened();
+    assert_eq!(noted(&store).await, [key(1).table, key(2).table]);
+    for number in 3..=4 {
+        note(&store, number).await;
+    }
+    let left = noted(&store).await;
+    assert_eq!((left.len(), left.contains(&key(4).table)), (3, true), "{left:?}");
+    drop(store);
+    assert_eq!(noted(&opened()).await.len(), 3);
+}
+
 /// Cursors, what was retired, backlog and accounts.
 async fn books(store: &EmbeddedStore) -> String {
     let operator = &key(1).operator;

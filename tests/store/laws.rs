@@ -7,7 +7,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use fulcrum::store::{EmbeddedSettings, EmbeddedStore};
 use rules::Millis;
 use tables::Store;
-use tables::laws;
+use tables::laws::{self, Setting};
 use tables::memory::MemoryStore;
 use tables::store::REQUEST_RETENTION;
 use tables::time::{Clock, ManualClock, SystemClock};
@@ -39,13 +39,16 @@ impl Place {
     }
 }
 
-fn memory(_place: &Place, history: usize, requests_kept: Millis, clock: Arc<dyn Clock>) -> Arc<dyn Store> {
-    Arc::new(MemoryStore::new(clock).with_history(history).with_requests_kept(requests_kept))
+fn memory(_place: &Place, setting: Setting, requests_kept: Millis, clock: Arc<dyn Clock>) -> Arc<dyn Store> {
+    let Setting { history, notes } = setting;
+    let store = MemoryStore::new(clock).with_history(history).with_notes(notes);
+    Arc::new(store.with_requests_kept(requests_kept))
 }
 
-fn embedded(place: &Place, history: usize, requests_kept: Millis, clock: Arc<dyn Clock>) -> Arc<dyn Store> {
+fn embedded(place: &Place, setting: Setting, requests_kept: Millis, clock: Arc<dyn Clock>) -> Arc<dyn Store> {
     let settings = EmbeddedSettings {
-        history: history as u64,
+        history: setting.history as u64,
+        notes: setting.notes,
         requests_kept,
         clock,
         ..EmbeddedSettings::new(place.path(), keys())
@@ -71,12 +74,12 @@ macro_rules! stores {
 
 stores! { memory, embedded }
 
-type Make = fn(&Place, usize, Millis, Arc<dyn Clock>) -> Arc<dyn Store>;
+type Make = fn(&Place, Setting, Millis, Arc<dyn Clock>) -> Arc<dyn Store>;
 
 async fn keeps_the_laws(make: Make) {
     let place = Place::new();
     laws::all(|setting| {
-        let store = make(&place, setting.history, REQUEST_RETENTION, Arc::new(SystemClock::default()));
+        let store = make(&place, setting, REQUEST_RETENTION, Arc::new(SystemClock::default()));
         async move { store }
     })
     .await;
@@ -86,7 +89,8 @@ async fn keeps_request_records_so_long(make: Make) {
     let place = Place::new();
     for kept in [REQUEST_RETENTION, Millis::minutes(180)] {
         let clock = Arc::new(ManualClock::at(Millis(1_790_000_000_000)));
-        let store = make(&place, 100, kept, Arc::clone(&clock) as Arc<dyn Clock>);
+        let store =
+            make(&place, Setting { history: 100, notes: 100 }, kept, Arc::clone(&clock) as Arc<dyn Clock>);
         laws::request_records_are_kept(store, &clock, kept).await.expect("the law is kept");
     }
 }

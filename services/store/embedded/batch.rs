@@ -96,7 +96,7 @@ impl<'a> Batch<'a> {
         self.write_request(commit)?;
         self.write_settlements(commit)?;
         if let Some(hand) = commit.untold {
-            note(self.transaction, &commit.key.operator, hand, now)?;
+            note(self, &commit.key.operator, hand)?;
         }
         Ok(Outcome::Committed { now })
     }

@@ -28,6 +28,7 @@ use rules::result::PlayerResult;
 use rules::{Millis, Table};
 use tables::store::REQUEST_RETENTION;
 use tables::time::{Clock, SystemClock};
+use tables::untold::MOST;
 use tables::{
     Books, Commit, History, OperatorId, Outage, Outcome, RequestId, RequestRecord, ResumeKey, Settlement,
     SettlementBody, SettlementFilter, SettlementPage, SettlementPosition, Stops, Store, StoreError, Stored,
@@ -59,6 +60,8 @@ pub struct EmbeddedSettings {
     pub history: u64,
     /// How long request records are kept, ms.
     pub requests_kept: Millis,
+    /// How many hands of an operator are noted as still to be told, at most.
+    pub notes: usize,
     /// Memory for pages of the file, in bytes.
     pub cache: usize,
     /// Read the whole file when it is opened, and refuse it if a byte has changed.
@@ -76,6 +79,7 @@ impl EmbeddedSettings {
             keys,
             history: 4096,
             requests_kept: REQUEST_RETENTION,
+            notes: MOST,
             cache: 256 << 20,
             verify: true,
             clock: Arc::new(SystemClock::default()),
@@ -103,11 +107,12 @@ impl EmbeddedStore {
     }
 
     fn start(database: Database, settings: EmbeddedSettings) -> Result<EmbeddedStore, OpenError> {
-        let EmbeddedSettings { path, keys, history, requests_kept, clock, .. } = settings;
+        let EmbeddedSettings { path, keys, history, requests_kept, notes, clock, .. } = settings;
         let codec = Codec::new(keys);
         let format = opening::prepare(&database, &path, &codec, clock.now())?;
         codec.begin_with(format);
-        let reader = Arc::new(Reader { database, codec, recent: Recent::default(), requests_kept });
+        let (recent, notes) = (Recent::default(), notes as u64);
+        let reader = Arc::new(Reader { database, codec, recent, requests_kept, notes });
         let health = Health::default();
         let writer = Writer::start(Arc::clone(&reader), Arc::clone(&clock), history.max(1), health.clone())
             .map_err(|source| OpenError::File { path, source })?;

@@ -15,6 +15,7 @@ use super::schema::{
     SETTLEMENT_IDS, SETTLEMENTS, STOP_AUDIT, STOP_REQUEST_AGES, STOP_REQUESTS, STOP_SHELVES, STOPS,
     TABLE_SETTLEMENTS, TABLES,
 };
+use super::untold;
 use crate::store::codec::{Codec, FIRST_FORMAT};
 use crate::store::keyring::{Keyring, sync_folder};
 use crate::store::seal::{NONCE_LEN, Place, SealError, Sealed};
@@ -161,6 +162,7 @@ pub(super) fn prepare(
     let format = first.layout(codec.newest_format())?;
     first.keys(codec.keys())?;
     make_tables(&transaction).map_err(damaged)?;
+    untold::prepare(&transaction).map_err(damaged)?;
     note_outage(&transaction, now).map_err(damaged)?;
     transaction.commit().map_err(|error| damaged(error.into()))?;
     Ok(format)

@@ -26,6 +26,8 @@ pub(super) struct Reader {
     pub recent: Recent,
     /// How long request records are kept, ms.
     pub requests_kept: Millis,
+    /// How many hands of an operator are noted as still to be told, at most.
+    pub notes: u64,
 }
 
 impl Reader {

@@ -73,6 +73,10 @@ pub(super) const STOP_REQUEST_AGES: Definition<(u64, &'static str, u128), ()> =
     Definition::new("stop_request_ages");
 /// By operator, table and hand: when a hand of which is still to be told was noted, or taken last.
 pub(super) const UNTOLD: Definition<ByVersion, u64> = Definition::new("untold");
+/// By operator, that time, table and hand.
+pub(super) const UNTOLD_AGES: Definition<(&'static str, u64, u128, u64), ()> = Definition::new("untold_ages");
+/// By operator: how many.
+pub(super) const UNTOLD_COUNTS: Definition<&'static str, u64> = Definition::new("untold_counts");
 /// The times when the service was away: from, to.
 pub(super) const OUTAGES: Definition<u64, u64> = Definition::new("outages");
 

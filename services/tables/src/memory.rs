@@ -27,7 +27,7 @@ use crate::store::{
     Stored, severed,
 };
 use crate::time::{Clock, SystemClock};
-use crate::untold::Untold;
+use crate::untold::{MOST, Untold};
 
 /// How many commits a table's history keeps unless set otherwise.
 const HISTORY: usize = 4096;
@@ -39,6 +39,7 @@ pub struct MemoryStore {
     clock: Arc<dyn Clock>,
     history: usize,
     requests_kept: Millis,
+    notes: usize,
     outages: Vec<Outage>,
     resume_keys: [ResumeKey; 1],
     stops: Shelves,
@@ -82,6 +83,7 @@ impl MemoryStore {
             clock,
             history: HISTORY,
             requests_kept: REQUEST_RETENTION,
+            notes: MOST,
             outages: Vec::new(),
             resume_keys,
             stops,
@@ -101,6 +103,13 @@ impl MemoryStore {
     #[must_use]
     pub fn with_history(mut self, commits: usize) -> MemoryStore {
         self.history = commits.max(1);
+        self
+    }
+
+    /// Notes so many hands of an operator as still to be told.
+    #[must_use]
+    pub fn with_notes(mut self, most: usize) -> MemoryStore {
+        self.notes = most;
         self
     }
 
@@ -136,6 +145,9 @@ impl Store for MemoryStore {
         }
         let accounts = state.books.entry(commit.key.operator.clone()).or_default().after(&commit.accounts);
         let accounts = accounts.ok_or_else(|| overflows(&commit.key.operator))?;
+        if let Some(hand) = commit.untold_hand() {
+            state.note(&commit.key.operator, hand, now, self.notes);
+        }
         state.apply(commit, accounts, now, self.history);
         Ok(Outcome::Committed { now })
     }
@@ -276,9 +288,6 @@ impl State {
 
     fn apply(&mut self, commit: Commit, accounts: BTreeMap<AccountName, Tally>, now: Millis, history: usize) {
         let at = Some(commit.time(now));
-        if let Some(hand) = commit.untold_hand() {
-            self.note(&commit.key.operator, hand, now);
-        }
         let Commit {
             key, expected: previous, token, table, events, request, settlements, due, origin, ..
         } = commit;
@@ -352,7 +361,8 @@ mod tests {
     #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
     async fn keeps_the_laws_of_a_store() {
         laws::all(|setting| async move {
-            Arc::new(MemoryStore::default().with_history(setting.history)) as Arc<dyn Store>
+            let store = MemoryStore::default().with_history(setting.history).with_notes(setting.notes);
+            Arc::new(store) as Arc<dyn Store>
         })
         .await;
     }

@@ -7,8 +7,8 @@ use rules::Millis;
 use crate::ids::{OperatorId, TableId};
 use crate::store::StoreError;
 
-/// So many are noted of an operator at most, in memory and in Redis: beyond that those that were noted first are dropped. A
-/// file keeps all.
+/// So many are noted of an operator at most, unless a store is told otherwise: beyond that those that were noted, or taken,
+/// longest ago are dropped.
 pub const MOST: usize = 100_000;
 
 /// A hand of a table.

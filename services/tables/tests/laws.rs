@@ -49,6 +49,7 @@ enum Sin {
     NotesNoHands,
     ForgetsOrigins,
     LendsHandsTwice,
+    NotesAllHands,
 }
 
 /// A store in memory with one sin.
@@ -62,7 +63,8 @@ struct Sinner {
 impl Sinner {
     fn new(sin: Sin, setting: laws::Setting) -> Sinner {
         let history = if sin == Sin::ForgetsNothing { usize::MAX } else { setting.history };
-        let inner = MemoryStore::default().with_history(history);
+        let notes = if sin == Sin::NotesAllHands { usize::MAX } else { setting.notes };
+        let inner = MemoryStore::default().with_history(history).with_notes(notes);
         Sinner { inner, sin, calls: AtomicU64::new(0), hidden: Mutex::default() }
     }
 
@@ -408,6 +410,7 @@ const SINS: &[(Sin, &str)] = &[
     (Sin::NotesNoHands, "a_hand_is_noted_with_its_commit"),
     (Sin::ForgetsOrigins, "a_hand_is_noted_with_its_commit"),
     (Sin::LendsHandsTwice, "a_hand_that_was_taken_is_not_taken_again_for_as_long"),
+    (Sin::NotesAllHands, "only_so_many_hands_are_noted"),
     (Sin::MixesOperators, "operators_do_not_take_each_others_hands"),
 ];
 

@@ -17,7 +17,7 @@ use crate::stop_records::a_stop;
 
 async fn keeps_the_laws(installation: &Installation, config: RedisConfig) {
     laws::all(|setting| {
-        let config = RedisConfig { history: setting.history, ..config.clone() };
+        let config = RedisConfig { history: setting.history, notes: setting.notes, ..config.clone() };
         async move {
             installation.empty();
             open(config).await as Arc<dyn Store>
@@ -59,7 +59,7 @@ async fn a_script_without_its_token_check_breaks_the_laws() {
     let proxy = Proxy::lying(&installation.servers[0].endpoint(), lies).await;
     let config = RedisConfig::new(Topology::Single(proxy.endpoint()));
     let broken = laws::broken(|setting| {
-        let config = RedisConfig { history: setting.history, ..config.clone() };
+        let config = RedisConfig { history: setting.history, notes: setting.notes, ..config.clone() };
         let installation = &installation;
         async move {
             installation.empty();

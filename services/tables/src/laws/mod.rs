@@ -31,6 +31,8 @@ use crate::time::ManualClock;
 pub struct Setting {
     /// At least so many commits of each table are kept, and not for ever more.
     pub history: usize,
+    /// So many hands of an operator are noted as still to be told, at most.
+    pub notes: usize,
 }
 
 /// A law that a store does not keep.
@@ -60,6 +62,8 @@ struct Law {
 const PLENTY: usize = 4096;
 /// Commits kept where it is.
 const FEW: usize = 8;
+/// Hands that are noted.
+const NOTES: usize = 8;
 
 macro_rules! laws {
     ($($history:ident $module:ident :: $law:ident),* $(,)?) => {
@@ -110,6 +114,7 @@ const LAWS: &[Law] = laws![
     PLENTY races::readers_see_whole_commits,
     PLENTY untold::a_hand_is_noted_with_its_commit,
     PLENTY untold::a_hand_that_was_taken_is_not_taken_again_for_as_long,
+    PLENTY untold::only_so_many_hands_are_noted,
     PLENTY untold::operators_do_not_take_each_others_hands,
     PLENTY stops::a_shelf_changes_only_under_its_token,
     PLENTY stops::stops_come_change_and_go,
@@ -132,7 +137,7 @@ where
 {
     let mut broken = Vec::new();
     for law in LAWS {
-        let store = make(Setting { history: law.history }).await;
+        let store = make(Setting { history: law.history, notes: NOTES }).await;
         if let Err(why) = (law.trial)(store).await {
             broken.push(BrokenLaw { law: law.name, why });
         }

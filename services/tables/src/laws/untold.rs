@@ -1,9 +1,11 @@
 //! Laws of the hands of which is still to be told.
 
+use std::ops::RangeInclusive;
 use std::sync::Arc;
 
 use rules::Millis;
 
+use super::NOTES;
 use super::fixture::{Verdict, a_hand, done, ensure, key, opening, operator, text};
 use crate::ids::TableKey;
 use crate::signals::Origin;
@@ -59,6 +61,42 @@ pub(super) async fn a_hand_that_was_taken_is_not_taken_again_for_as_long(store: 
     let mut all = take(Millis::ZERO, 10).await.map_err(text)?;
     all.sort();
     ensure!(all == hands, "what was taken and not forgotten does not come again");
+    Ok(())
+}
+
+/// A hand at each of these tables.
+async fn play_at(store: &Arc<dyn Store>, tables: RangeInclusive<u128>) -> Result<Vec<TableHand>, String> {
+    let mut hands = Vec::new();
+    for table in tables {
+        hands.push(play(store, &key(1, table)?).await?);
+    }
+    Ok(hands)
+}
+
+/// All that are noted of the operator of these tables.
+async fn noted(store: &Arc<dyn Store>) -> Result<Vec<TableHand>, String> {
+    let mut noted = store.untold().take(&operator(1)?, Millis::ZERO, 10 * NOTES).await.map_err(text)?;
+    noted.sort();
+    Ok(noted)
+}
+
+/// The others are dropped, those that were noted first before the rest; and those of other operators stay.
+pub(super) async fn only_so_many_hands_are_noted(store: &Arc<dyn Store>) -> Verdict {
+    let stranger = key(2, 1)?;
+    let of_stranger = play(store, &stranger).await?;
+    let mut hands = play_at(store, 1..=NOTES as u128 + 3).await?;
+    ensure!(noted(store).await? == hands[3..], "it is not the first ones that are dropped");
+    // What is noted, taken or forgotten twice counts once.
+    for _ in 0..2 {
+        store.untold().forget(&operator(1)?, &hands[3..7]).await.map_err(text)?;
+    }
+    hands.extend(play_at(store, 101..=104).await?);
+    ensure!(noted(store).await? == hands[7..], "hands are dropped although there is room");
+    hands.extend(play_at(store, 201..=202).await?);
+    let left = noted(store).await?;
+    ensure!(left.len() == NOTES && left.ends_with(&hands[NOTES + 7..]), "those that are dropped are not old");
+    let of_others = store.untold().take(&stranger.operator, Millis::ZERO, 10).await.map_err(text)?;
+    ensure!(of_others == [of_stranger], "an operator's hands are dropped for another's");
     Ok(())
 }
 

@@ -1,6 +1,6 @@
 //! The hands of which is still to be told, by operator.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use async_trait::async_trait;
 use rules::Millis;
@@ -8,20 +8,45 @@ use rules::Millis;
 use super::{MemoryStore, State};
 use crate::ids::OperatorId;
 use crate::store::StoreError;
-use crate::untold::{MOST, TableHand, Untold};
+use crate::untold::{TableHand, Untold};
 
-/// When each was noted, or taken last.
-pub(super) type Notes = BTreeMap<TableHand, Millis>;
+/// An operator's.
+#[derive(Default)]
+pub(super) struct Notes {
+    /// When each was noted, or taken last.
+    times: BTreeMap<TableHand, Millis>,
+    /// The same, by age.
+    ages: BTreeSet<(Millis, TableHand)>,
+}
+
+impl Notes {
+    fn put(&mut self, hand: TableHand, now: Millis) {
+        if let Some(before) = self.times.insert(hand, now) {
+            self.ages.remove(&(before, hand));
+        }
+        self.ages.insert((now, hand));
+    }
+
+    fn remove(&mut self, hand: TableHand) {
+        if let Some(at) = self.times.remove(&hand) {
+            self.ages.remove(&(at, hand));
+        }
+    }
+
+    fn bound(&mut self, most: usize) {
+        while self.times.len() > most
+            && let Some((_, oldest)) = self.ages.pop_first()
+        {
+            self.times.remove(&oldest);
+        }
+    }
+}
 
 impl State {
-    pub(super) fn note(&mut self, operator: &OperatorId, hand: TableHand, now: Millis) {
+    pub(super) fn note(&mut self, operator: &OperatorId, hand: TableHand, now: Millis, most: usize) {
         let notes = self.untold.entry(operator.clone()).or_default();
-        notes.insert(hand, now);
-        if notes.len() > MOST
-            && let Some(oldest) = notes.iter().min_by_key(|(_, at)| **at).map(|(hand, _)| *hand)
-        {
-            notes.remove(&oldest);
-        }
+        notes.put(hand, now);
+        notes.bound(most);
     }
 }
 
@@ -36,18 +61,17 @@ impl Untold for MemoryStore {
         let now = self.clock.now();
         let mut state = self.state()?;
         let notes = state.untold.entry(operator.clone()).or_default();
-        let old = notes.iter_mut().filter(|(_, at)| **at + age <= now).take(limit);
-        Ok(old
-            .map(|(hand, at)| {
-                *at = now;
-                *hand
-            })
-            .collect())
+        let old = notes.ages.iter().take_while(|(at, _)| *at + age <= now).take(limit);
+        let taken: Vec<TableHand> = old.map(|(_, hand)| *hand).collect();
+        for hand in &taken {
+            notes.put(*hand, now);
+        }
+        Ok(taken)
     }
 
     async fn forget(&self, operator: &OperatorId, hands: &[TableHand]) -> Result<(), StoreError> {
         if let Some(notes) = self.state()?.untold.get_mut(operator) {
-            notes.retain(|hand, _| !hands.contains(hand));
+            hands.iter().for_each(|hand| notes.remove(*hand));
         }
         Ok(())
     }
