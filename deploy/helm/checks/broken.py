@@ -62,10 +62,19 @@ def _readiness(it):
     it.container["readinessProbe"]["grpc"]["port"] = 1
 
 
+def _alert(it):
+    it.of("PrometheusRule")[0]["spec"]["groups"][0]["rules"][0]["expr"] = "vector(1)"
+
+
+def _board(it):
+    it.objects.remove(next(one for one in it.of("ConfigMap") if "tables.json" in one["data"]))
+
+
 TABLE = (
     ("selections", _labels), ("selections", _port), ("selections", _monitor), ("selections", _route), ("secrecy", _secret),
     ("secrecy", _clear), ("hardening", _root), ("hardening", _writable), ("files", _unmounted), ("files", _item),
     ("ending", _grace), ("ending", _rolling), ("probes", _liveness), ("probes", _readiness),
+    ("content", _alert), ("content", _board),
 )
 
 

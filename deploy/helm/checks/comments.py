@@ -1,11 +1,11 @@
-"""Whether each value is explained, and each value's schema is there: values.yaml against values.schema.json."""
+"""Whether each value is explained and has its schema, and whether the route leads to every service of the contract."""
 
 import json
 import re
 
 import yaml
 
-from .tools import CHART
+from .tools import CHART, ROOT
 
 
 def unexplained():
@@ -57,3 +57,14 @@ def missing(values, schema, root, above):
             yield f"values.schema.json lacks {above}{key}"
         else:
             yield from missing(value, known[key], root, f"{above}{key}.")
+
+
+def services():
+    """Services of the contract that the route does not let through, and others that it does."""
+    protos = (ROOT / "proto" / "fulcrum" / "v1").glob("*.proto")
+    names = {name for path in protos for name in re.findall(r"^service (\w+)", path.read_text(), re.MULTILINE)}
+    assert len(names) >= 5, f"only {names} found: this check has gone blind"
+    served = {f"fulcrum.v1.{name}" for name in names} | {"grpc.health.v1.Health"}
+    routed = set(yaml.safe_load((CHART / "values.yaml").read_text())["grpcRoute"]["services"])
+    for name in sorted(served ^ routed):
+        yield f"grpcRoute.services: {name} is {'missing' if name in served else 'no service'}"

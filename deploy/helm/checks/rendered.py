@@ -1,6 +1,11 @@
 """What the objects of one installation must be to each other: what no schema says."""
 
+import json
 import tomllib
+
+import yaml
+
+from .tools import ROOT
 
 RESTRICTED_CAPABILITIES = {"NET_BIND_SERVICE"}
 
@@ -168,7 +173,25 @@ def probes(it):
         yield "livenessProbe asks for the health of the store"
 
 
-RULES = (selections, secrecy, hardening, files, ending, probes)
+def content(it):
+    """Alerts and dashboards arrive as they are in deploy, all of them or none; pages of alerts may be elsewhere."""
+    alerts = {path.stem: yaml.safe_load(path.read_text()) for path in (ROOT / "deploy" / "alerts").glob("*.yml")}
+    rules = {one["metadata"]["name"].removeprefix(f"{it.name}-"): one["spec"] for one in it.of("PrometheusRule")}
+    for group in (group for spec in rules.values() for group in spec["groups"]):
+        for rule in group["rules"]:
+            page = rule.get("annotations", {}).get("runbook_url")
+            if page:
+                rule["annotations"]["runbook_url"] = page[page.index("deploy/runbooks/"):]
+    if rules and rules != alerts:
+        yield f"PrometheusRules are not deploy/alerts: {sorted(rules)}"
+    boards = {path.name: json.loads(path.read_text()) for path in (ROOT / "deploy" / "dashboards").glob("*.json")}
+    data = [one["data"] for one in it.of("ConfigMap") if "fulcrum.toml" not in one["data"]]
+    told = {name: json.loads(text) for one in data for name, text in one.items()}
+    if told and told != boards:
+        yield f"ConfigMaps are not deploy/dashboards: {sorted(told)}"
+
+
+RULES = (selections, secrecy, hardening, files, ending, probes, content)
 
 
 def faults(it):
