@@ -1,5 +1,7 @@
 //! The settings of the server: defaults, a file, variables and flags, each stronger than the one before.
 
+mod transport;
+
 use std::collections::BTreeMap;
 use std::net::SocketAddr;
 use std::path::{Path, PathBuf};
@@ -8,6 +10,7 @@ use config::{Config, File, FileFormat, Value};
 use serde::Deserialize;
 use thiserror::Error;
 
+pub use self::transport::Connections;
 use crate::telemetry::LogFormat;
 
 /// The defaults, as a file with comments that explains every setting.
@@ -28,8 +31,12 @@ pub struct Settings {
     token_file: String,
     admin_token_file: String,
     key_file: String,
-    /// How long running calls get to finish when the server stops, in seconds.
+    /// How long the end of the server may take in all, in seconds.
     pub drain_seconds: u64,
+    /// How much of that it still takes new connections, in seconds.
+    pub linger_seconds: u64,
+    /// Connections of callers.
+    pub connections: Connections,
     /// Bounds.
     pub limits: Limits,
     /// Operators' wallets, by the operators' names.
@@ -252,6 +259,11 @@ impl Settings {
             return Err(ConfigError::Unusable(most));
         }
         self.metrics()?;
+        self.connections.check()?;
+        if self.linger_seconds > self.drain_seconds / 2 {
+            let most = "linger_seconds is half of drain_seconds at the most: calls have to end after it";
+            return Err(ConfigError::Unusable(most.to_owned()));
+        }
         if !(0.0..=1.0).contains(&self.traces.ratio) {
             let ratio = self.traces.ratio;
             return Err(ConfigError::Unusable(format!("traces.ratio is a share from 0 to 1, not {ratio}")));
@@ -336,6 +348,8 @@ mod tests {
             ("metrics = \"there\"", "metrics"),
             ("[limits]\nhistory = \"many\"", "history"),
             ("[limits]\nwatchers = 0", "limits.watchers"),
+            ("[connections]\nidle_seconds = 0", "connections.idle_seconds"),
+            ("drain_seconds = 5\nlinger_seconds = 3", "linger_seconds"),
             ("[log]\nformat = \"xml\"", "format"),
             ("admin_token_file = \"a\"", "token_file"),
             ("[traces]\nratio = 1.5", "traces.ratio"),

@@ -71,6 +71,13 @@ def calls():
         "Ended streams", "Streams that ended, by how. CANCELLED are callers who left; others were ended by the service.",
         "ops", (or_zero(f"sum by (method, code) (rate(fulcrum_streams_total{{{AT}}}[$__rate_interval]))"),
                 "{{method}} {{code}}"))
+    yield line(
+        "Connections", "Callers' open connections. Uneven servers even out as connections age (connections.age_minutes).", "none",
+        (f"sum by (instance) (fulcrum_connections{{{AT}}})", "{{instance}}"))
+    yield line(
+        "Ended connections", "By why: silent ones never spoke HTTP/2, idle and aged ones were sent away, left ones by a server that "
+        "was shut down.", "ops",
+        (or_zero(f"sum by (why) (rate(fulcrum_connections_ended_total{{{AT}}}[$__rate_interval]))"), "{{why}}"))
 
 
 def saturation():

@@ -5,6 +5,7 @@ use std::time::Duration;
 
 use clap::Args;
 use tokio::task::JoinSet;
+use tokio::time::Instant;
 use tonic::Status;
 
 use super::client::{Client, request_id, timed};
@@ -27,6 +28,8 @@ const TABLES: [(&str, Game, [&str; 6]); 2] = [
     ("Emerald", Game::DoubleHoldem, ["Ada", "Boris", "Cleo", "Dario", "Edda", "Finn"]),
     ("Ruby", Game::TexasHoldem, ["Gita", "Hugo", "Iris", "Jonas", "Kaya", "Luis"]),
 ];
+/// So long the end may take.
+const END: Duration = Duration::from_secs(10);
 /// More seats than bots, so that somebody can join.
 const SEATS: u32 = 8;
 
@@ -70,7 +73,7 @@ pub async fn run(args: DemoArgs) -> Result<(), Failure> {
     let played = play(&args, node.address(), &mut stop).await;
     // A drain waits for streams that nobody reads any more: with a second signal nobody waits.
     tokio::select! {
-        stopped = node.stop() => played.and(stopped),
+        stopped = node.stop(Instant::now() + END) => played.and(stopped),
         () = stop.asked() => played,
     }
 }

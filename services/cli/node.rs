@@ -2,6 +2,7 @@
 
 mod observing;
 mod telling;
+mod transport;
 mod wallets;
 
 use std::fs;
@@ -21,6 +22,7 @@ use tables::{
 use tokio::net::TcpListener;
 use tokio::sync::{oneshot, watch};
 use tokio::task::JoinHandle;
+use tokio::time::{Instant, timeout_at};
 use zeroize::Zeroizing;
 
 use self::observing::Observing;
@@ -74,6 +76,7 @@ pub struct Node {
     stop_clocks: watch::Sender<bool>,
     clocks: JoinHandle<()>,
     janitor: JoinHandle<()>,
+    stop_observing: watch::Sender<bool>,
     telling: Option<Telling>,
     metrics: Option<Arc<Metrics>>,
 }
@@ -97,7 +100,9 @@ impl Setup {
             largest_message: limits.message_bytes,
             calls_at_once: limits.calls,
             longest_call: Duration::from_secs(limits.call_seconds),
-            drain: Duration::from_secs(settings.drain_seconds),
+            drain: transport::for_calls(settings),
+            linger: Duration::from_secs(settings.linger_seconds),
+            connections: transport::connections(settings),
             traces: CallTraces::of(&settings.traces),
             ..ServeConfig::default()
         };
@@ -170,6 +175,7 @@ impl Node {
         let listener = TcpListener::bind(listen).await.map_err(|error| cannot_listen(listen, &error))?;
         let address = listener.local_addr().map_err(|error| cannot_listen(listen, &error))?;
         let (stop_clocks, clocks_stop) = watch::channel(false);
+        let (stop_observing, observing_stop) = watch::channel(false);
         let (hands, teller) = match &traces {
             Some(settings) => Some(telling::prepare(settings, observing.trace_counts(settings))?),
             None => None,
@@ -181,7 +187,7 @@ impl Node {
             let _ = tables.clone().with_signals(Arc::new(heard));
         }
         let metrics = observing.metrics();
-        observing.begin(&tables, opened.redis, serving.operators(), clocks_stop.clone()).await?;
+        observing.begin(&tables, opened.redis, serving.operators(), observing_stop).await?;
         let store = Arc::clone(tables.store());
         let telling = teller.map(|teller| Telling::begin(teller, store, serving.operators()));
         let (stop_serving, serving_stop) = oneshot::channel();
@@ -198,6 +204,7 @@ impl Node {
             janitor: tokio::spawn(janitor::run(tables.clone(), retention, clocks_stop)),
             serving: tokio::spawn(grpc::serve(serving, tables, listener, stopped)),
             stop_clocks,
+            stop_observing,
             telling,
             metrics,
         })
@@ -243,21 +250,30 @@ impl Node {
         }
     }
 
-    /// Ends it softly: calls first, then clocks, then the store.
+    /// Ends it softly, until this moment at the latest. What goes on without calls takes up nothing new from now on: other
+    /// servers do, or this one when it is there again. Calls that are at work are answered, and last what has happened is
+    /// told.
     ///
     /// # Errors
     /// [`Failure`] if the server had failed.
-    pub async fn stop(self) -> Result<(), Failure> {
+    pub async fn stop(self, until: Instant) -> Result<(), Failure> {
         // Errors say that the other side has ended already.
-        let _ = self.stop_serving.send(());
-        let result = served(self.serving.await);
         let _ = self.stop_clocks.send(true);
-        let _ = self.clocks.await;
-        let _ = self.janitor.await;
+        let _ = self.stop_serving.send(());
+        let background = async {
+            let _ = tokio::join!(self.clocks, self.janitor);
+        };
+        let background = async {
+            if timeout_at(until, background).await.is_err() {
+                tracing::warn!(event = "drain_cut_short", "what goes on without calls did not end in time");
+            }
+        };
+        let (serving, ()) = tokio::join!(self.serving, background);
         if let Some(telling) = self.telling {
-            telling.end().await;
+            telling.end(until).await;
         }
-        result
+        let _ = self.stop_observing.send(true);
+        served(serving)
     }
 }
 

@@ -5,6 +5,7 @@ use std::time::Duration;
 
 use clap::Args;
 use config::Value;
+use tokio::time::Instant;
 
 use super::failure::Failure;
 use super::node::{Node, Setup};
@@ -31,9 +32,13 @@ pub struct ServeArgs {
     /// Where Prometheus reads the metrics, over HTTP at /metrics, without a token; nowhere by default. [setting: metrics]
     #[arg(long, env = "FULCRUM_METRICS", value_name = "ADDRESS:PORT")]
     metrics: Option<String>,
-    /// How many seconds running calls get to finish at the end. [setting: drain_seconds; default: 10]
+    /// How many seconds the end may take in all. [setting: drain_seconds; default: 20]
     #[arg(long, env = "FULCRUM_DRAIN_SECONDS", value_name = "SECONDS")]
     drain_seconds: Option<u64>,
+    /// How many of them new connections are still taken, behind a balancer that has to notice. [setting: linger_seconds;
+    /// default: 0]
+    #[arg(long, env = "FULCRUM_LINGER_SECONDS", value_name = "SECONDS")]
+    linger_seconds: Option<u64>,
 
     /// The file with all tables, made if it is not there; "memory" keeps none. [setting: store; default: fulcrum.redb]
     #[arg(long, env = "FULCRUM_STORE", value_name = "FILE", help_heading = "Store")]
@@ -72,6 +77,13 @@ pub struct ServeArgs {
     #[arg(long, env = "FULCRUM_KEY_FILE", value_name = "FILE", help_heading = "Security")]
     key_file: Option<String>,
 
+    /// How many connections may be open at once. [setting: connections.most; default: 20000]
+    #[arg(long, env = "FULCRUM_CONNECTIONS", value_name = "CONNECTIONS", help_heading = "Limits")]
+    connections: Option<u64>,
+    /// How many minutes old a connection gets before its caller is sent to a new one; 0 for any age. [setting:
+    /// connections.age_minutes; default: 30]
+    #[arg(long, env = "FULCRUM_CONNECTION_AGE_MINUTES", value_name = "MINUTES", help_heading = "Limits")]
+    connection_age_minutes: Option<u64>,
     /// The largest message that is read. [setting: limits.message_bytes; default: 262144]
     #[arg(long, env = "FULCRUM_MESSAGE_BYTES", value_name = "BYTES", help_heading = "Limits")]
     message_bytes: Option<u64>,
@@ -147,6 +159,9 @@ impl ServeArgs {
             ("listen", text(&self.listen)),
             ("metrics", text(&self.metrics)),
             ("drain_seconds", number(self.drain_seconds)),
+            ("linger_seconds", number(self.linger_seconds)),
+            ("connections.most", number(self.connections)),
+            ("connections.age_minutes", number(self.connection_age_minutes)),
             ("store", store),
             ("redis", text(&self.redis)),
             ("token_file", text(&self.token_file)),
@@ -207,10 +222,11 @@ pub async fn run(args: ServeArgs) -> Result<(), Failure> {
         failure = node.fault() => return Err(failure),
     }
     tracing::info!(event = "stopping", "asked to stop: no new calls, streams are sent away");
+    let until = Instant::now() + Duration::from_secs(settings.drain_seconds);
     let ending = async {
-        let stopped = node.stop().await;
+        let stopped = node.stop(until).await;
         if let Some(told) = told {
-            told.finish(LAST_SPANS).await;
+            told.finish(until.saturating_duration_since(Instant::now()).min(LAST_SPANS)).await;
         }
         tracing::info!(event = "stopped", "stopped");
         stopped

@@ -25,11 +25,11 @@ pub struct Delivering {
     /// The streams.
     pub deliveries: Deliveries,
     /// When streams end and when their hearts beat.
-    pub shared: Watching,
+    pub watching: Watching,
 }
 
 impl Delivering {
-    /// Begins a stream.
+    /// Begins a stream that ends with what is shared by those of its connection.
     ///
     /// # Errors
     /// NOT_FOUND if the table is not the operator's; RESOURCE_EXHAUSTED with too many streams; FAILED_PRECONDITION with
@@ -37,6 +37,7 @@ impl Delivering {
     pub async fn start(
         &self,
         order: DeliveryOrder,
+        shared: Watching,
     ) -> Result<Messages<v1::StreamSettlementsResponse>, Status> {
         if let Some(table) = order.table {
             let key = TableKey { operator: order.operator.clone(), table };
@@ -44,7 +45,7 @@ impl Delivering {
         }
         let operator = order.operator.clone();
         let delivery = self.deliveries.begin(order).await.map_err(undelivered)?;
-        let told = Told { operator, delivery, tables: self.tables.clone(), shared: self.shared.clone() };
+        let told = Told { operator, delivery, tables: self.tables.clone(), shared };
         Ok(unbroken(stream::unfold(Some(told), Told::step)))
     }
 
@@ -136,15 +137,11 @@ impl Told {
         told: Option<Told>,
     ) -> Option<(Result<v1::StreamSettlementsResponse, Status>, Option<Told>)> {
         let mut told = told?;
-        let draining = async {
-            // An error says that the server is gone, which is as good a reason to end.
-            let _ = told.shared.drain.wait_for(|drain| *drain).await;
-        };
         let quiet = tokio::time::sleep(told.shared.heartbeat);
         let next = tokio::select! {
             biased;
-            () = draining => {
-                let away = v1::GoAway { reason: v1::GoAwayReason::Draining.into() };
+            why = told.shared.leaving.why() => {
+                let away = v1::GoAway { reason: why.into() };
                 return Some((Ok(message(Content::GoAway(away))), None));
             }
             next = told.delivery.next() => Some(next),

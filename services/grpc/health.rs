@@ -41,9 +41,8 @@ pub(super) async fn set(health: &HealthReporter, status: ServingStatus) {
     }
 }
 
-/// Tells whoever watches the health, and ends his stream: an open one would hold the server up.
+/// Ends the streams of whoever watches the health: an open one would hold the server up.
 pub(super) async fn end(mut health: HealthReporter) {
-    set(&health, ServingStatus::NotServing).await;
     for name in NAMES {
         health.clear_service_status(name).await;
     }

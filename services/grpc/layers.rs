@@ -92,7 +92,8 @@ impl Front {
         if let Some(administrator) = administrator {
             request.extensions_mut().insert(administrator);
         }
-        if *self.drain.borrow() {
+        // Calls are answered as long as they come: whoever still sends them here does not know of another server yet.
+        if method.kind == Kind::Stream && *self.drain.borrow() {
             return Err(status::draining());
         }
         if method.kind != Kind::Unary {
@@ -173,8 +174,7 @@ where
         let next = self.inner.clone();
         let inner = std::mem::replace(&mut self.inner, next);
         let method = self.front.methods.find(request.uri().path());
-        // Taken now and not at the first poll: the transport, which would answer CANCELLED, starts its own clock as
-        // soon as this returns, and must not be the earlier one.
+        // Taken now and not at the first poll: the caller's clock runs already.
         let deadline = self.front.deadline(method, &request);
         let told = Told::of(self.front.sampling.as_ref(), request.headers());
         let span = span::of(method, &told);

@@ -9,9 +9,10 @@ use tables::{Deliveries, OperatorId, Tables};
 use thiserror::Error;
 use tokio::net::TcpListener;
 use tokio::sync::{Semaphore, watch};
-use tonic::transport::Server;
-use tonic::transport::server::TcpIncoming;
+use tonic::service::Routes;
 use tonic_health::ServingStatus;
+use tonic_health::server::HealthReporter;
+use tower::Layer;
 
 use super::actions::Actions;
 use super::control::Control;
@@ -22,6 +23,8 @@ use super::layers::counting::Counting;
 use super::layers::methods::Methods;
 use super::layers::{Front, FrontLayer};
 use super::pivot::Pivots;
+use super::serving::leaving::Leaving;
+use super::serving::{Connections, Doors};
 use super::settlements::Settlements;
 use super::tables::TablesOfOperators;
 use super::watching::Watching;
@@ -47,12 +50,14 @@ pub struct ServeConfig {
     pub largest_message: usize,
     /// So many unary calls are at work at once; more are refused, to be repeated soon.
     pub calls_at_once: usize,
-    /// So many calls and streams a connection.
-    pub streams_per_connection: u32,
+    /// What a connection may do.
+    pub connections: Connections,
     /// How long a watched table is quiet before a heartbeat.
     pub heartbeat: Duration,
-    /// How long running calls and streams may take to end at a shutdown.
+    /// How long a shutdown may take in all.
     pub drain: Duration,
+    /// How long of that new connections and calls are taken still, because whoever sends them cannot know yet.
+    pub linger: Duration,
     /// Which calls are told to a collector; without it that is decided with each call's span.
     pub traces: Option<CallTraces>,
     /// Who counts the calls.
@@ -78,9 +83,10 @@ impl Default for ServeConfig {
             longest_call: Duration::from_secs(10),
             largest_message: 256 * 1024,
             calls_at_once: 4096,
-            streams_per_connection: 16_384,
+            connections: Connections::default(),
             heartbeat: Duration::from_secs(15),
-            drain: Duration::from_secs(10),
+            drain: Duration::from_secs(20),
+            linger: Duration::ZERO,
             traces: None,
             counting: None,
         }
@@ -102,15 +108,12 @@ pub enum ServeError {
     /// The listener.
     #[error("the listener fails: {0}")]
     Listener(#[from] std::io::Error),
-    /// The transport.
-    #[error("the transport fails: {0}")]
-    Transport(#[from] tonic::transport::Error),
     /// The contract that was built in is broken.
     #[error("the built-in contract cannot be read: {0}")]
     Contract(Box<dyn std::error::Error + Send + Sync>),
 }
 
-/// Serves the tables on this listener until `shutdown` is there; then says NOT_SERVING, ends all streams with a
+/// Serves the tables on this listener until `shutdown` is there; then says NOT_SERVING, lingers, ends all streams with a
 /// go-away, lets running calls finish, and returns within the configured time.
 ///
 /// # Errors
@@ -128,10 +131,10 @@ where
     if config.tokens.is_none() && !address.ip().is_loopback() {
         return Err(ServeError::NoTokens(address));
     }
-    let (drain, draining) = watch::channel(false);
+    let (stages, stage) = Stages::begin();
     let (health, health_service) = tonic_health::server::health_reporter();
     health::set(&health, ServingStatus::Serving).await;
-    tokio::spawn(health::follow_store(health.clone(), tables.clone(), draining.clone()));
+    tokio::spawn(health::follow_store(health.clone(), tables.clone(), stage.draining.clone()));
     let reflection = tonic_reflection::server::Builder::configure()
         .register_encoded_file_descriptor_set(pb::DESCRIPTOR)
         .register_encoded_file_descriptor_set(tonic_health::pb::FILE_DESCRIPTOR_SET)
@@ -139,35 +142,63 @@ where
         .include_reflection_service(false)
         .build_v1()
         .map_err(|error| ServeError::Contract(error.into()))?;
-    let front = front(&config, draining.clone())?;
-    let services = Services { config: &config, tables, draining: draining.clone() };
-    let router = Server::builder()
-        .http2_keepalive_interval(Some(Duration::from_secs(30)))
-        .http2_keepalive_timeout(Some(Duration::from_secs(20)))
-        .max_concurrent_streams(Some(config.streams_per_connection))
-        .layer(FrontLayer(Arc::new(front)))
-        .add_service(health_service)
+    let front = FrontLayer(Arc::new(front(&config, stage.draining.clone())?));
+    let services = Services { config: &config, tables, leaving: Leaving::with_server(stage.left.clone()) };
+    let routes = Routes::new(health_service)
         .add_service(reflection)
         .add_service(services.tables())
         .add_service(services.actions())
         .add_service(services.pivots())
         .add_service(services.settlements())
-        .add_service(services.control());
-    let incoming = TcpIncoming::from(listener).with_nodelay(Some(true));
+        .add_service(services.control())
+        .prepare();
+    let counting = config.counting.clone();
+    let doors = Doors::new(&config.connections, front.layer(routes), stage.left.clone(), counting);
     tracing::info!(%address, "serving");
-    let served = router.serve_with_incoming_shutdown(incoming, async move {
+    let ending = async {
         shutdown.await;
-        tracing::info!(event = "draining", "draining");
-        // Every stream and every new call looks at this, and so does who tells the health.
-        drain.send_replace(true);
-        health::end(health).await;
-    });
+        stages.pass(health, config.linger).await;
+    };
     tokio::select! {
-        served = served => Ok(served?),
-        () = overdue(draining, config.drain) => {
+        _ = async { tokio::join!(doors.open(listener), ending) } => Ok(()),
+        () = overdue(stage.draining, config.drain) => {
             tracing::warn!(event = "drain_cut_short", "some calls did not end in time");
             Ok(())
         }
+    }
+}
+
+/// The two steps of a shutdown: the server serves, then it drains, then it is left.
+///
+/// Whoever spreads calls over servers learns with a delay that one of them goes. While the server drains, its health says
+/// so and no stream begins, but whoever still comes gets his calls answered, on new connections too: a proxy that has not
+/// looked yet loses nothing. When it is left, nobody can connect any more, streams are sent away with the place where to go
+/// on, connections are told to go (GOAWAY), and calls that are at work are answered. A client that spreads its calls itself,
+/// over all addresses of a name, needs no delay: it is refused here and goes on elsewhere.
+struct Stages {
+    drain: watch::Sender<bool>,
+    leave: watch::Sender<bool>,
+}
+
+/// Where a shutdown is.
+struct Stage {
+    draining: watch::Receiver<bool>,
+    left: watch::Receiver<bool>,
+}
+
+impl Stages {
+    fn begin() -> (Stages, Stage) {
+        let ((drain, draining), (leave, left)) = (watch::channel(false), watch::channel(false));
+        (Stages { drain, leave }, Stage { draining, left })
+    }
+
+    async fn pass(self, health: HealthReporter, linger: Duration) {
+        tracing::info!(event = "draining", "draining");
+        self.drain.send_replace(true);
+        health::set(&health, ServingStatus::NotServing).await;
+        tokio::time::sleep(linger).await;
+        self.leave.send_replace(true);
+        health::end(health).await;
     }
 }
 
@@ -191,7 +222,7 @@ fn front(config: &ServeConfig, drain: watch::Receiver<bool>) -> Result<Front, Se
 struct Services<'a> {
     config: &'a ServeConfig,
     tables: Tables,
-    draining: watch::Receiver<bool>,
+    leaving: Leaving,
 }
 
 impl Services<'_> {
@@ -217,15 +248,15 @@ impl Services<'_> {
     }
 
     fn settlements(&self) -> SettlementServiceServer<Settlements> {
-        let (tables, shared) = (self.tables.clone(), self.watching());
+        let (tables, watching) = (self.tables.clone(), self.watching());
         let deliveries = Deliveries::new(Arc::clone(tables.store()));
-        let delivering = Delivering { tables: tables.clone(), deliveries, shared };
+        let delivering = Delivering { tables: tables.clone(), deliveries, watching };
         SettlementServiceServer::new(Settlements { tables, delivering })
             .max_decoding_message_size(self.config.largest_message)
     }
 
     fn watching(&self) -> Watching {
-        Watching { drain: self.draining.clone(), heartbeat: self.config.heartbeat }
+        Watching { leaving: self.leaving.clone(), heartbeat: self.config.heartbeat }
     }
 }
 

@@ -111,9 +111,10 @@ impl SettlementService for Settlements {
         &self,
         request: Request<v1::StreamSettlementsRequest>,
     ) -> Result<Response<Self::StreamSettlementsStream>, Status> {
+        let watching = self.delivering.watching.on(request.extensions());
         let (operator, message) = open(request)?;
         let order = parse_delivery::stream_settlements(&operator, &message)?;
-        self.delivering.start(order).await.map(Response::new)
+        self.delivering.start(order, watching).await.map(Response::new)
     }
 
     async fn ack_settlements(

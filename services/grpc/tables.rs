@@ -169,10 +169,11 @@ impl TableService for TablesOfOperators {
         &self,
         request: Request<v1::WatchTableRequest>,
     ) -> Result<Response<Self::WatchTableStream>, Status> {
+        let watching = self.watching.on(request.extensions());
         let (operator, message) = open(request)?;
         let watch = parse::watch_table(&operator, &message)?;
         let message = |message| v1::WatchTableResponse { message: Some(message) };
-        self.watching.start(&self.tables, watch, message).await.map(Response::new)
+        watching.start(&self.tables, watch, message).await.map(Response::new)
     }
 
     type WatchTablesStream = Messages<v1::WatchTablesResponse>;
@@ -181,9 +182,10 @@ impl TableService for TablesOfOperators {
         &self,
         request: Request<v1::WatchTablesRequest>,
     ) -> Result<Response<Self::WatchTablesStream>, Status> {
+        let watching = self.watching.on(request.extensions());
         let (operator, message) = open(request)?;
         let watch = parse::watch_tables(&operator, &message)?;
         let message = |message| v1::WatchTablesResponse { message: Some(message) };
-        self.watching.start(&self.tables, watch, message).await.map(Response::new)
+        watching.start(&self.tables, watch, message).await.map(Response::new)
     }
 }

@@ -7,14 +7,15 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use futures_util::stream::{self, SelectAll, Stream, StreamExt};
+use http::Extensions;
 use rules::view::Viewer;
 use tables::{Message, TableKey, Tables, Watcher};
-use tokio::sync::watch;
 use tonic::Status;
 use tonic_types::FieldViolation;
 
 use super::parse::tables::{Start, Watch};
 use super::render::{event, table, timestamp};
+use super::serving::leaving::Leaving;
 use super::status;
 use crate::pb::v1::table_message::Content;
 use crate::pb::v1::{Compacted, GoAway, GoAwayReason, Heartbeat, TableMessage};
@@ -22,16 +23,22 @@ use crate::pb::v1::{Compacted, GoAway, GoAwayReason, Heartbeat, TableMessage};
 /// The messages of a stream.
 pub type Messages<R> = Pin<Box<dyn Stream<Item = Result<R, Status>> + Send>>;
 
-/// What all streams of a server share.
+/// What all streams of a server, or of one of its connections, share.
 #[derive(Clone)]
 pub struct Watching {
-    /// True when all streams are to end.
-    pub drain: watch::Receiver<bool>,
+    /// When they are to end.
+    pub leaving: Leaving,
     /// How long a stream is quiet before a heartbeat.
     pub heartbeat: Duration,
 }
 
 impl Watching {
+    /// For the connection on which a request with these extensions came.
+    #[must_use]
+    pub fn on(&self, request: &Extensions) -> Watching {
+        Watching { leaving: self.leaving.of(request), heartbeat: self.heartbeat }
+    }
+
     /// Begins a stream.
     ///
     /// # Errors
@@ -99,13 +106,9 @@ impl Watched {
         if self.over {
             return None;
         }
-        let draining = async {
-            // An error says that the server is gone, which is as good a reason to end.
-            let _ = self.shared.drain.wait_for(|drain| *drain).await;
-        };
         tokio::select! {
             biased;
-            () = draining => Some(self.go_away(GoAwayReason::Draining)),
+            why = self.shared.leaving.why() => Some(self.go_away(why)),
             message = self.watcher.next() => Some(self.tell(message?)),
             () = tokio::time::sleep(self.shared.heartbeat) => Some(self.beat().await),
         }

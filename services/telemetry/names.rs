@@ -110,6 +110,12 @@ metrics! {
     STREAMS = counter("fulcrum_streams", &["method", "code"],
         "Streams that have ended, by how: UNAVAILABLE is a server that shuts down, CANCELLED a caller who left");
 
+    /// Connections.
+    CONNECTIONS = gauge("fulcrum_connections", &[], "Connections of callers that are open; connections.most bounds them");
+    /// Ended connections.
+    CONNECTIONS_ENDED = counter("fulcrum_connections_ended", &["why"],
+        "Connections that have ended: by the caller, or by the server since they were silent, idle or aged, or since it was left");
+
     /// Begun hands.
     HANDS_STARTED = counter("fulcrum_hands_started", &["operator", "game", "limit"], "Hands that this process dealt");
     /// Ended hands.

@@ -6,14 +6,18 @@ use std::time::{Duration, Instant};
 use fulcrum::grpc::ServeConfig;
 use fulcrum::pb::v1;
 use fulcrum::pb::v1::table_message::Content;
+use tokio::io::AsyncWriteExt;
 use tokio::net::TcpStream;
 use tokio::sync::Semaphore;
+use tonic::Code;
 use tonic_health::pb::HealthCheckRequest;
 use tonic_health::pb::health_check_response::ServingStatus;
 use tonic_health::pb::health_client::HealthClient;
+use tonic_types::StatusExt;
 
+use super::harness::caller::eyes_of;
 use super::harness::gated::{Gate, Gated};
-use super::harness::{House, PATIENCE, Setup, in_time, texas};
+use super::harness::{House, PATIENCE, Setup, in_time, reason, texas};
 
 #[tokio::test]
 async fn streams_are_sent_away_with_their_sequence_and_the_server_ends() {
@@ -40,7 +44,7 @@ async fn streams_are_sent_away_with_their_sequence_and_the_server_ends() {
     assert_eq!(then.status(), ServingStatus::NotServing);
     let address = house.address;
     house.ended().await;
-    assert!(started.elapsed() < Duration::from_secs(9), "it did not wait for the limit of ten seconds");
+    assert!(started.elapsed() < Duration::from_secs(9), "it did not wait for the limit of twenty seconds");
     assert!(TcpStream::connect(address).await.is_err(), "nobody listens any more");
 }
 
@@ -83,4 +87,56 @@ async fn what_does_not_end_is_not_waited_for_for_ever() {
     let waited = started.elapsed();
     assert!(waited >= Duration::from_millis(300) && waited < PATIENCE, "{waited:?}");
     call.abort();
+}
+
+#[tokio::test]
+async fn while_it_lingers_calls_are_answered_and_streams_go_on_but_none_begins() {
+    let linger = Duration::from_secs(2);
+    let config = ServeConfig { linger, ..ServeConfig::default() };
+    let mut house = House::with(Setup { config, ..Setup::default() }).await;
+    let mut caller = house.caller().await;
+    let table = caller.table_of(texas(), &["ann"]).await;
+    let mut eyes = caller.watch(&table, "ann").await;
+    eyes.next().await.expect("a snapshot");
+    let started = Instant::now();
+    house.drain();
+    let mut late = loop {
+        let late = house.caller().await;
+        let mut health = HealthClient::new(late.channel.clone());
+        let request = HealthCheckRequest { service: String::new() };
+        let answer = in_time(health.check(request)).await.expect("an answer").into_inner();
+        if answer.status() == ServingStatus::NotServing {
+            break late;
+        }
+    };
+    let changed = late.prefer(&table, "ann").await;
+    assert_eq!(eyes.next().await.expect("the change").sequence, changed, "the old stream goes on");
+    let request =
+        v1::WatchTableRequest { table_id: table.clone(), viewer: eyes_of("ann"), ..Default::default() };
+    let refused = in_time(late.tables.watch_table(request)).await.expect_err("no new one");
+    assert_eq!((refused.code(), reason(&refused)), (Code::Unavailable, "DRAINING".to_owned()));
+    assert!(refused.get_details_retry_info().is_some());
+    assert!(started.elapsed() < linger, "all of it while it lingers");
+    let away = eyes.next().await.expect("a go-away");
+    let draining = v1::GoAway { reason: v1::GoAwayReason::Draining.into() };
+    assert_eq!((away.sequence, away.content), (changed, Some(Content::GoAway(draining))));
+    assert!(started.elapsed() >= linger);
+    let address = house.address;
+    house.ended().await;
+    assert!(TcpStream::connect(address).await.is_err(), "nobody listens any more");
+}
+
+#[tokio::test]
+async fn connections_that_say_nothing_do_not_hold_the_end_up() {
+    let mut house = House::open().await;
+    let silent = TcpStream::connect(house.address).await.expect("a connection");
+    let mut deaf = TcpStream::connect(house.address).await.expect("a connection");
+    deaf.write_all(b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n\0\0\0\x04\0\0\0\0\0").await.expect("open");
+    let mut caller = house.caller().await;
+    caller.table_of(texas(), &[]).await;
+    let started = Instant::now();
+    house.drain();
+    house.ended().await;
+    assert!(started.elapsed() < Duration::from_secs(9), "{:?}", started.elapsed());
+    drop((silent, deaf));
 }

@@ -3,6 +3,7 @@
 
 mod access;
 mod books;
+mod connections;
 mod delivery;
 mod drain;
 mod errors;

@@ -1,14 +1,13 @@
 //! The traces of hands, as the settings want them told, and the task that tells them.
 
 use std::sync::Arc;
-use std::time::Duration;
 
 use rand::TryRng;
 use rand::rngs::SysRng;
 use tables::{OperatorId, Store};
 use tokio::sync::watch;
 use tokio::task::JoinHandle;
-use tokio::time::timeout;
+use tokio::time::{Instant, timeout_at};
 
 use crate::cli::failure::Failure;
 use crate::config::{PlayerIds, Settings};
@@ -17,9 +16,6 @@ use crate::store::keyring::lone_key;
 use crate::telemetry::hands::{HandTraces, Teller};
 use crate::telemetry::traces::counts::TraceCounts;
 use crate::telemetry::traces::{PlayerNames, TraceSettings};
-
-/// Longer than the end of the task takes.
-const PATIENCE: Duration = Duration::from_secs(5);
 
 /// The key by which players are named, if the settings name a file with one.
 ///
@@ -85,10 +81,10 @@ impl Telling {
         Telling { stop, task: tokio::spawn(teller.run(store, operators, stopped)) }
     }
 
-    /// Ends it: what waits is told, for a moment.
-    pub async fn end(self) {
+    /// Ends it: what waits is told, until this moment at the latest.
+    pub async fn end(self, until: Instant) {
         self.stop.send_replace(true);
         // What is not told is noted in the store.
-        let _ = timeout(PATIENCE, self.task).await;
+        let _ = timeout_at(until, self.task).await;
     }
 }

@@ -27,6 +27,12 @@ pub trait Counting: Send + Sync + 'static {
 
     /// It has ended.
     fn stream_ended(&self, method: &'static str, code: &'static str);
+
+    /// A connection is accepted.
+    fn connection_begun(&self);
+
+    /// It has ended, for this reason.
+    fn connection_ended(&self, why: &'static str);
 }
 
 impl fmt::Debug for dyn Counting {

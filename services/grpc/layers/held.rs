@@ -1,26 +1,25 @@
-//! An answer that keeps its place until it has been read or given up.
+//! An answer that keeps something, as its place, until it has been read or given up.
 
 use std::pin::Pin;
 use std::task::{Context, Poll};
 
 use http_body::{Body as HttpBody, Frame, SizeHint};
-use tokio::sync::OwnedSemaphorePermit;
 use tonic::body::Body;
 
 /// The body of such an answer.
-pub struct Held {
+pub struct Held<T> {
     body: Body,
-    _place: Option<OwnedSemaphorePermit>,
+    _kept: T,
 }
 
-impl Held {
-    /// The answer, which gives up the place when it is dropped.
-    pub fn body(body: Body, place: Option<OwnedSemaphorePermit>) -> Body {
-        Body::new(Held { body, _place: place })
+impl<T: Send + Unpin + 'static> Held<T> {
+    /// The answer, which drops what it keeps when it is dropped.
+    pub fn body(body: Body, kept: T) -> Body {
+        Body::new(Held { body, _kept: kept })
     }
 }
 
-impl HttpBody for Held {
+impl<T: Unpin> HttpBody for Held<T> {
     type Data = <Body as HttpBody>::Data;
     type Error = <Body as HttpBody>::Error;
 

@@ -22,13 +22,20 @@ struct OfEnd {
     code: &'static str,
 }
 
-/// Calls.
+#[derive(Clone, PartialEq, Eq, Hash, Debug, EncodeLabelSet)]
+struct OfWhy {
+    why: &'static str,
+}
+
+/// Calls, and the connections that they come on.
 pub struct Calls {
     requests: Family<OfEnd, Counter>,
     seconds: Family<OfMethod, Traced, fn() -> Traced>,
     in_flight: Gauge,
     open: Family<OfMethod, Gauge>,
     streams: Family<OfEnd, Counter>,
+    connections: Gauge,
+    connections_ended: Family<OfWhy, Counter>,
 }
 
 impl Calls {
@@ -39,12 +46,16 @@ impl Calls {
             in_flight: Gauge::default(),
             open: Family::default(),
             streams: Family::default(),
+            connections: Gauge::default(),
+            connections_ended: Family::default(),
         };
         register.enter(&names::RPC_REQUESTS, calls.requests.clone());
         register.enter(&names::RPC_SECONDS, calls.seconds.clone());
         register.enter(&names::RPC_IN_FLIGHT, calls.in_flight.clone());
         register.enter(&names::STREAMS_OPEN, calls.open.clone());
         register.enter(&names::STREAMS, calls.streams.clone());
+        register.enter(&names::CONNECTIONS, calls.connections.clone());
+        register.enter(&names::CONNECTIONS_ENDED, calls.connections_ended.clone());
         calls
     }
 }
@@ -78,5 +89,14 @@ impl grpc::Counting for Metrics {
         let method = short(method);
         self.calls.open.get_or_create(&OfMethod { method }).dec();
         self.calls.streams.get_or_create(&OfEnd { method, code }).inc();
+    }
+
+    fn connection_begun(&self) {
+        self.calls.connections.inc();
+    }
+
+    fn connection_ended(&self, why: &'static str) {
+        self.calls.connections.dec();
+        self.calls.connections_ended.get_or_create(&OfWhy { why }).inc();
     }
 }

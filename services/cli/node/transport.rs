@@ -1,0 +1,32 @@
+//! Connections, and their end, as the settings want them.
+
+use std::time::Duration;
+
+use crate::config::Settings;
+use crate::grpc::Connections;
+
+/// Calls that are at work when their connection is sent away end before it is cut off.
+const MARGIN: Duration = Duration::from_secs(5);
+
+/// So much of it is for what is done when calls have ended, as telling what has happened, and a quarter at the most.
+const AFTERWARDS: Duration = Duration::from_secs(3);
+
+/// How much of the end is for calls.
+pub fn for_calls(settings: &Settings) -> Duration {
+    let all = Duration::from_secs(settings.drain_seconds);
+    all - AFTERWARDS.min(all / 4)
+}
+
+/// What a connection may do.
+pub fn connections(settings: &Settings) -> Connections {
+    let wanted = &settings.connections;
+    let longest_call = Duration::from_secs(settings.limits.call_seconds);
+    Connections {
+        most: wanted.most,
+        of_an_address: wanted.of_an_address,
+        age: (wanted.age_minutes > 0).then(|| Duration::from_secs(wanted.age_minutes.saturating_mul(60))),
+        idle: Duration::from_secs(wanted.idle_seconds),
+        grace: longest_call.saturating_add(MARGIN),
+        ..Connections::default()
+    }
+}

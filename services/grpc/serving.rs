@@ -1,0 +1,153 @@
+//! Connections: our own loop that accepts them, since the transport's cannot end one softly, nor take a new certificate.
+//!
+//! HTTP/2 only, with prior knowledge. Whoever connects has to say so soon, a connection on which nothing happens is closed,
+//! and one that has become old is sent away, so that new servers get their share of the callers.
+
+mod activity;
+mod connection;
+mod entrance;
+mod hello;
+pub mod leaving;
+pub mod peer;
+mod places;
+
+use std::io;
+use std::net::SocketAddr;
+use std::sync::Arc;
+use std::time::Duration;
+
+use tokio::net::{TcpListener, TcpStream};
+use tokio::sync::watch;
+use tokio::task::JoinSet;
+use tokio::time::{Instant, sleep};
+use tonic::service::Routes;
+
+use super::layers::Fronted;
+use super::layers::counting::Counting;
+use connection::{Connector, Protocol};
+use leaving::is_true;
+use places::Places;
+
+/// What a connection may do.
+#[derive(Clone, Debug)]
+pub struct Connections {
+    /// So many at once; more are closed at once.
+    pub most: usize,
+    /// So many of one address; 0 for no such bound: behind a proxy all have its address.
+    pub of_an_address: usize,
+    /// One that is older is sent away, a tenth more or less, so that not all go at once; none is without it.
+    pub age: Option<Duration>,
+    /// One without calls and streams is sent away after so long, at the latest after twice that.
+    pub idle: Duration,
+    /// So long it may take until it has said that it speaks HTTP/2.
+    pub hello: Duration,
+    /// So many calls and streams at once.
+    pub streams: u32,
+    /// Running calls of one that is sent away get so long to end.
+    pub grace: Duration,
+}
+
+impl Default for Connections {
+    fn default() -> Connections {
+        Connections {
+            most: 20_000,
+            of_an_address: 0,
+            age: Some(Duration::from_secs(30 * 60)),
+            idle: Duration::from_secs(5 * 60),
+            hello: Duration::from_secs(10),
+            streams: 16_384,
+            grace: Duration::from_secs(15),
+        }
+    }
+}
+
+/// The pause after the system had no room for another connection.
+const REST: Duration = Duration::from_millis(100);
+/// What goes wrong again and again is logged so often.
+const SELDOM: Duration = Duration::from_secs(10);
+
+/// What accepts connections and serves them.
+pub struct Doors {
+    connector: Arc<Connector>,
+    places: Arc<Places>,
+    leaving: watch::Receiver<bool>,
+    told: Option<Instant>,
+}
+
+impl Doors {
+    /// Doors to this service. It is left, and its connections are sent away, when `leaving` becomes true.
+    pub fn new(
+        settings: &Connections,
+        service: Fronted<Routes>,
+        leaving: watch::Receiver<bool>,
+        counting: Option<Arc<dyn Counting>>,
+    ) -> Doors {
+        let connector = Connector {
+            service,
+            protocol: Protocol::of(settings),
+            settings: settings.clone(),
+            leaving: leaving.clone(),
+            counting,
+        };
+        let places = Places::new(settings.most, settings.of_an_address);
+        Doors { connector: Arc::new(connector), places: Arc::new(places), leaving, told: None }
+    }
+
+    /// Accepts connections until the server is left, and returns when all of them have ended. Whoever does not wait for
+    /// that cuts off the rest.
+    pub async fn open(mut self, listener: TcpListener) {
+        let mut leaving = self.leaving.clone();
+        let mut connections = JoinSet::new();
+        loop {
+            tokio::select! {
+                biased;
+                () = is_true(&mut leaving) => break,
+                Some(_) = connections.join_next() => {}
+                accepted = listener.accept() => match accepted {
+                    Ok((socket, address)) => self.welcome(socket, address, &mut connections),
+                    Err(error) => self.not_accepted(&error).await,
+                },
+            }
+        }
+        // From here on the system refuses whoever comes.
+        drop(listener);
+        while connections.join_next().await.is_some() {}
+    }
+
+    fn welcome(&mut self, socket: TcpStream, address: SocketAddr, connections: &mut JoinSet<()>) {
+        match Places::take(&self.places, address.ip()) {
+            Some(place) => {
+                let connector = Arc::clone(&self.connector);
+                connections.spawn(async move { connector.serve(socket, address, place).await });
+            }
+            // The socket is closed: the caller finds another server at once, rather than wait here.
+            None => self.tell(|| {
+                tracing::warn!(
+                    event = "connections_full",
+                    %address,
+                    "there are as many connections as may be; more are closed"
+                );
+            }),
+        }
+    }
+
+    /// What fails for one connection fails for that one only; what fails for lack of room is not asked for all the time.
+    async fn not_accepted(&mut self, error: &io::Error) {
+        use io::ErrorKind::{ConnectionAborted, ConnectionRefused, ConnectionReset, Interrupted};
+        if matches!(error.kind(), ConnectionAborted | ConnectionRefused | ConnectionReset | Interrupted) {
+            return;
+        }
+        self.tell(|| {
+            tracing::warn!(event = "accept_failed", %error, "no connections can be accepted just now");
+        });
+        sleep(REST).await;
+    }
+
+    fn tell(&mut self, log: impl FnOnce()) {
+        let now = Instant::now();
+        if self.told.is_none_or(|told| now.duration_since(told) >= SELDOM) {
+            self.told = Some(now);
+            log();
+        }
+    }
+}
