@@ -3,6 +3,7 @@
 import json
 import os
 import queue
+import shutil
 import subprocess
 import tempfile
 import threading
@@ -18,6 +19,10 @@ STAND_INS = {
     "tokens": "acme a-token-that-is-long-enough-for-anybody\n",
     "admin-tokens": "root another-token-that-is-long-enough-for-anybody\n",
     "token": "the-token-of-a-wallet\n",
+    "jwks.json": json.dumps({"keys": [{
+        "kty": "EC", "crv": "P-256", "alg": "ES256", "use": "sig", "kid": "stand-in",
+        "x": "MKBCTNIcKUSDii11ySs3526iDZ8AiTo7Tu6KPAqv7D4", "y": "4Etl6SRW2YiLUrN5vfvVHuhp7x8PxltmWWlbbM4IFyM",
+    }]}),
 }
 
 
@@ -110,7 +115,10 @@ def stand_ins(folder, text):
         path = Path(setting)
         path.parent.mkdir(parents=True, exist_ok=True)
         name = "admin-tokens" if path.parent.name == "admin-tokens" else path.name
-        path.write_text(STAND_INS[name] if name in STAND_INS else certificate(folder))
+        if name in STAND_INS:
+            path.write_text(STAND_INS[name])
+        else:
+            shutil.copy(pair(folder, "key" if path.suffix == ".key" else "crt"), path)
     return moved
 
 
@@ -123,11 +131,11 @@ def paths(settings):
             yield value
 
 
-def certificate(folder):
-    """A certificate that signs itself."""
-    made = Path(folder) / "stand-in.crt"
-    if not made.exists():
-        words = ["openssl", "req", "-x509", "-newkey", "ed25519", "-nodes", "-subj", "/CN=stand-in", "-days", "2"]
-        subprocess.run(
-            [*words, "-keyout", str(made.with_suffix(".key")), "-out", str(made)], check=True, capture_output=True)
-    return made.read_text()
+def pair(folder, kind):
+    """A certificate that signs itself, or its key."""
+    made = {"crt": Path(folder) / "stand-in.crt", "key": Path(folder) / "stand-in.key"}
+    if not made["crt"].exists():
+        words = ["openssl", "req", "-x509", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:P-256", "-nodes", "-days", "2",
+                 "-subj", "/CN=stand-in", "-addext", "subjectAltName=DNS:stand-in"]
+        subprocess.run([*words, "-keyout", made["key"], "-out", made["crt"]], check=True, capture_output=True)
+    return made[kind]
