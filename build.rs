@@ -3,6 +3,7 @@
 
 use std::error::Error;
 use std::path::{Path, PathBuf};
+use std::process::Command;
 use std::{env, fs};
 
 /// The root of all imports.
@@ -28,6 +29,7 @@ const BOXED: [&str; 3] = [
 
 fn main() -> Result<(), Box<dyn Error>> {
     println!("cargo:rerun-if-changed={ROOT}");
+    tell_the_build()?;
     let out = PathBuf::from(env::var("OUT_DIR")?);
 
     for (folder, name) in PUBLIC {
@@ -44,6 +46,26 @@ fn main() -> Result<(), Box<dyn Error>> {
         generator = generator.boxed(field);
     }
     generator.compile_fds(all.file_descriptor_set())?;
+    Ok(())
+}
+
+/// What the program says of how it was built. The revision is told by whoever builds, as images do: were it read from the
+/// repository, every commit would build everything anew.
+fn tell_the_build() -> Result<(), Box<dyn Error>> {
+    println!("cargo:rerun-if-env-changed=FULCRUM_REVISION");
+    let compiler = Command::new(env::var("RUSTC")?).arg("--version").output()?;
+    // PROFILE is `release` for every profile that inherits it; the folder has the name.
+    let out = PathBuf::from(env::var("OUT_DIR")?);
+    let profile = out.ancestors().nth(3).and_then(Path::file_name).ok_or("OUT_DIR is too short")?;
+    let facts = [
+        ("REVISION", env::var("FULCRUM_REVISION").unwrap_or_default()),
+        ("COMPILER", String::from_utf8(compiler.stdout)?.trim().to_owned()),
+        ("PROFILE", profile.to_string_lossy().into_owned()),
+        ("TARGET", env::var("TARGET")?),
+    ];
+    for (name, fact) in facts {
+        println!("cargo:rustc-env=FULCRUM_BUILD_{name}={fact}");
+    }
     Ok(())
 }
 

@@ -70,6 +70,7 @@ fn the_services_of_this_version_are_served_and_nothing_else() {
             "ControlService/ListDisabled",
             "ControlService/ListStopAudit",
             "PivotService/SelectPivot",
+            "ServerService/GetServerInfo",
             "SettlementService/AckSettlements",
             "SettlementService/ConfirmResolution",
             "SettlementService/DeleteConsumer",

@@ -11,13 +11,16 @@ def promises():
     yield row("Promises")
     yield number(
         "Firing alerts", "Alerts of Fulcrum that fire now. Anything but 0: each has a page in deploy/runbooks.", "none",
-        'count(ALERTS{alertname=~"Fulcrum.*", alertstate="firing"}) or vector(0)', thresholds=from_((1, RED)))
+        'count(ALERTS{alertname=~"Fulcrum.*", alertstate="firing"}) or vector(0)', thresholds=from_((1, RED)), width=3)
     yield number(
         "Servers", "Servers that answer scrapes. Fewer than were started: FulcrumTargetDown.", "none",
-        'sum(up{job="fulcrum"})', thresholds=steps((None, RED), (1, YELLOW), (2, GREEN)))
+        'sum(up{job="fulcrum"})', thresholds=steps((None, RED), (1, YELLOW), (2, GREEN)), width=3)
     yield number(
         "Servers without their store", "Servers whose store does not answer: they are NOT_SERVING. Should be 0.", "none",
-        "count(fulcrum_store_up == 0) or vector(0)", thresholds=from_((1, RED)))
+        "count(fulcrum_store_up == 0) or vector(0)", thresholds=from_((1, RED)), width=3)
+    yield number(
+        "Servers with a swapped file", "Servers whose program is not what was started: FulcrumBinaryChanged. Should be 0.",
+        "none", "count(fulcrum_binary_unchanged == 0) or vector(0)", thresholds=from_((1, RED)), width=3)
     yield number(
         "Calls that failed, 3 days", "Promised: at most 0.1 % of unary calls fail by a fault of the service.",
         "percentunit", "fulcrum:rpc_errors:ratio3d", thresholds=from_((0.0005, YELLOW), (0.001, RED)), decimals=3)

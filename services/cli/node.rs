@@ -33,6 +33,7 @@ use crate::config::{Place, Settings};
 use crate::grpc::{self, ServeConfig, ServeError, Tokens};
 use crate::store::embedded::{EmbeddedSettings, EmbeddedStore, OpenError};
 use crate::store::{Codec, Keyring, KeyringError, RedisConfig, RedisStore};
+use crate::telemetry::binary;
 use crate::telemetry::listener::Listener;
 use crate::telemetry::metrics::Metrics;
 use crate::telemetry::traces::counts::TraceCounts;
@@ -103,6 +104,8 @@ impl Setup {
             drain: transport::for_calls(settings),
             linger: Duration::from_secs(settings.linger_seconds),
             connections: transport::connections(settings),
+            requests_kept: days(limits.request_days),
+            settlements_kept: days(limits.settlement_days),
             traces: CallTraces::of(&settings.traces),
             ..ServeConfig::default()
         };
@@ -187,6 +190,8 @@ impl Node {
             let _ = tables.clone().with_signals(Arc::new(heard));
         }
         let metrics = observing.metrics();
+        let own = Arc::clone(&serving.binary);
+        tokio::spawn(binary::run(own, metrics.clone(), binary::EVERY, observing_stop.clone()));
         observing.begin(&tables, opened.redis, serving.operators(), observing_stop).await?;
         let store = Arc::clone(tables.store());
         let telling = teller.map(|teller| Telling::begin(teller, store, serving.operators()));

@@ -11,12 +11,14 @@ use tonic_health::server::HealthReporter;
 
 use super::actions::Actions;
 use super::control::Control;
+use super::info::Info;
 use super::pivot::Pivots;
 use super::settlements::Settlements;
 use super::tables::TablesOfOperators;
 use crate::pb::v1::action_service_server::ActionServiceServer;
 use crate::pb::v1::control_service_server::ControlServiceServer;
 use crate::pb::v1::pivot_service_server::PivotServiceServer;
+use crate::pb::v1::server_service_server::ServerServiceServer;
 use crate::pb::v1::settlement_service_server::SettlementServiceServer;
 use crate::pb::v1::table_service_server::TableServiceServer;
 
@@ -26,13 +28,14 @@ const EVERY: Duration = Duration::from_secs(1);
 const PATIENCE: Duration = Duration::from_secs(2);
 
 /// The names under which health is told; the empty one is the whole server.
-const NAMES: [&str; 6] = [
+const NAMES: [&str; 7] = [
     "",
     <TableServiceServer<TablesOfOperators> as NamedService>::NAME,
     <ActionServiceServer<Actions> as NamedService>::NAME,
     <PivotServiceServer<Pivots> as NamedService>::NAME,
     <SettlementServiceServer<Settlements> as NamedService>::NAME,
     <ControlServiceServer<Control> as NamedService>::NAME,
+    <ServerServiceServer<Info> as NamedService>::NAME,
 ];
 
 pub(super) async fn set(health: &HealthReporter, status: ServingStatus) {

@@ -38,7 +38,7 @@ use methods::{Kind, Method, Methods};
 use span::Told;
 
 /// The calls that administrators may make.
-const CONTROL: &str = "/fulcrum.v1.ControlService/";
+const ADMINISTRATIVE: [&str; 2] = ["/fulcrum.v1.ControlService/", "/fulcrum.v1.ServerService/"];
 
 /// What the layer needs to know.
 pub struct Front {
@@ -86,7 +86,9 @@ impl Front {
                 request.extensions_mut().insert(operator);
             }
             // An administrator has no tables: whatever else he calls would be somebody else's.
-            None if !method.name.starts_with(CONTROL) => return Err(status::not_for_administrators()),
+            None if !ADMINISTRATIVE.iter().any(|service| method.name.starts_with(service)) => {
+                return Err(status::not_for_administrators());
+            }
             None => {}
         }
         if let Some(administrator) = administrator {

@@ -7,6 +7,7 @@ mod actions;
 mod control;
 mod delivering;
 mod health;
+mod info;
 mod layers;
 mod parse;
 mod pivot;

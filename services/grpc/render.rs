@@ -9,6 +9,7 @@ pub mod control;
 pub mod delivery;
 pub mod event;
 pub mod hand;
+pub mod server;
 pub mod settlement;
 pub mod table;
 pub mod transaction;

@@ -5,6 +5,8 @@ use std::net::SocketAddr;
 use std::sync::Arc;
 use std::time::Duration;
 
+use rules::Millis;
+use tables::store::REQUEST_RETENTION;
 use tables::{Deliveries, OperatorId, Tables};
 use thiserror::Error;
 use tokio::net::TcpListener;
@@ -18,11 +20,14 @@ use super::actions::Actions;
 use super::control::Control;
 use super::delivering::Delivering;
 use super::health;
+use super::info::Info;
 use super::layers::auth::{Credentials, Tokens, developer};
 use super::layers::counting::Counting;
 use super::layers::methods::Methods;
 use super::layers::{Front, FrontLayer};
+use super::parse::page;
 use super::pivot::Pivots;
+use super::render::server::Limits;
 use super::serving::leaving::Leaving;
 use super::serving::{Connections, Doors};
 use super::settlements::Settlements;
@@ -32,8 +37,10 @@ use crate::pb;
 use crate::pb::v1::action_service_server::ActionServiceServer;
 use crate::pb::v1::control_service_server::ControlServiceServer;
 use crate::pb::v1::pivot_service_server::PivotServiceServer;
+use crate::pb::v1::server_service_server::ServerServiceServer;
 use crate::pb::v1::settlement_service_server::SettlementServiceServer;
 use crate::pb::v1::table_service_server::TableServiceServer;
+use crate::telemetry::binary::Binary;
 use crate::telemetry::traces::CallTraces;
 use crate::telemetry::traces::sampling::Sampling;
 
@@ -58,6 +65,12 @@ pub struct ServeConfig {
     pub drain: Duration,
     /// How long of that new connections and calls are taken still, because whoever sends them cannot know yet.
     pub linger: Duration,
+    /// The program's file, of which the server tells.
+    pub binary: Arc<Binary>,
+    /// How long request ids are remembered, to be told.
+    pub requests_kept: Millis,
+    /// How long settlement records are kept, to be told.
+    pub settlements_kept: Millis,
     /// Which calls are told to a collector; without it that is decided with each call's span.
     pub traces: Option<CallTraces>,
     /// Who counts the calls.
@@ -87,6 +100,9 @@ impl Default for ServeConfig {
             heartbeat: Duration::from_secs(15),
             drain: Duration::from_secs(20),
             linger: Duration::ZERO,
+            binary: Arc::default(),
+            requests_kept: REQUEST_RETENTION,
+            settlements_kept: REQUEST_RETENTION,
             traces: None,
             counting: None,
         }
@@ -151,6 +167,7 @@ where
         .add_service(services.pivots())
         .add_service(services.settlements())
         .add_service(services.control())
+        .add_service(services.server())
         .prepare();
     let counting = config.counting.clone();
     let doors = Doors::new(&config.connections, front.layer(routes), stage.left.clone(), counting);
@@ -244,6 +261,23 @@ impl Services<'_> {
 
     fn control(&self) -> ControlServiceServer<Control> {
         ControlServiceServer::new(Control { tables: self.tables.clone() })
+            .max_decoding_message_size(self.config.largest_message)
+    }
+
+    fn server(&self) -> ServerServiceServer<Info> {
+        let ServeConfig { longest_call, heartbeat, .. } = *self.config;
+        let millis = |of: Duration| Millis(u64::try_from(of.as_millis()).unwrap_or(u64::MAX));
+        let limits = Limits {
+            message: self.config.largest_message,
+            page: page::MOST,
+            call: millis(longest_call),
+            streams: self.config.connections.streams,
+            heartbeat: millis(heartbeat),
+            requests: self.config.requests_kept,
+            settlements: self.config.settlements_kept,
+        };
+        let (tables, binary) = (self.tables.clone(), Arc::clone(&self.config.binary));
+        ServerServiceServer::new(Info { tables, binary, limits })
             .max_decoding_message_size(self.config.largest_message)
     }
 

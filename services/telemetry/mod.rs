@@ -1,5 +1,6 @@
 //! What the process says about itself: its log, its metrics and its traces. No card is ever written to any of them.
 
+pub mod binary;
 pub mod conventions;
 pub mod hands;
 pub mod listener;

@@ -95,6 +95,11 @@ metrics! {
     BUILD_INFO = gauge("fulcrum_build_info", &["version"],
         "1; the label says which version of the service this process is");
 
+    /// Whether the program's file is what was started.
+    BINARY_UNCHANGED = gauge("fulcrum_binary_unchanged", &[],
+        "1 if the program's file and what runs are what was started, as far as the last look found, which there is once a day; 0 \
+         if not, or if they could not be read");
+
     /// Unary calls.
     RPC_REQUESTS = counter("fulcrum_rpc_requests", &["method", "code"],
         "Unary calls that have ended, by how: the code as gRPC spells it. A caller who gave up counts as CANCELLED; what is not \

@@ -10,8 +10,9 @@ use rules::{Millis, PlayerId, Table};
 use tables::stops::{AuditEntry, Author, Changed, Shelf, StopChange, Stopped};
 use tables::{
     Account, AccountName, Backlog, Books, Commit, Cursor, Ear, Following, History, OperatorId, Outage,
-    Outcome, RequestId, RequestRecord, ResumeKey, Settlement, SettlementFilter, SettlementPage,
-    SettlementPosition, Stops, Store, StoreError, Stored, TableHand, TableId, TableKey, Token, Untold,
+    Outcome, RecordFormats, RequestId, RequestRecord, ResumeKey, Settlement, SettlementFilter,
+    SettlementPage, SettlementPosition, Stops, Store, StoreError, Stored, TableHand, TableId, TableKey,
+    Token, Untold,
 };
 use uuid::Uuid;
 
@@ -163,6 +164,10 @@ impl Store for Watched {
 
     fn can_tell_loss(&self) -> bool {
         self.store.can_tell_loss()
+    }
+
+    fn record_formats(&self) -> Option<RecordFormats> {
+        self.store.record_formats()
     }
 
     fn resume_keys(&self) -> &[ResumeKey] {

@@ -8,7 +8,8 @@ use std::time::Instant;
 use crate::child::{Server, run};
 use crate::servers::free_port;
 
-fn scrape(port: u16, headers: &str) -> String {
+/// What is told at this port to somebody who sends these headers along.
+pub fn scrape(port: u16, headers: &str) -> String {
     let mut socket = TcpStream::connect(("127.0.0.1", port)).expect("the metrics' address");
     write!(socket, "GET /metrics HTTP/1.1\r\nhost: x\r\n{headers}connection: close\r\n\r\n").expect("sent");
     let mut answer = String::new();
@@ -18,7 +19,8 @@ fn scrape(port: u16, headers: &str) -> String {
     body.to_owned()
 }
 
-fn value(text: &str, series: &str) -> f64 {
+/// The value of a series.
+pub fn value(text: &str, series: &str) -> f64 {
     let told = text.lines().find_map(|line| line.strip_prefix(series)?.strip_prefix(' '));
     told.and_then(|told| told.parse().ok()).unwrap_or_else(|| panic!("no {series}: {text}"))
 }

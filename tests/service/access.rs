@@ -123,6 +123,7 @@ async fn health_and_reflection_are_open_and_tell_no_more_than_the_contract() {
         "fulcrum.v1.ActionService",
         "fulcrum.v1.ControlService",
         "fulcrum.v1.PivotService",
+        "fulcrum.v1.ServerService",
         "fulcrum.v1.SettlementService",
         "fulcrum.v1.TableService",
         "grpc.health.v1.Health",

@@ -9,7 +9,7 @@ use super::Fields;
 use crate::grpc::status;
 
 const USUAL: usize = 50;
-const MOST: usize = 500;
+pub(in crate::grpc) const MOST: usize = 500;
 /// The first byte of a token; another one when tokens change.
 const FORMAT: u8 = 1;
 /// How much of the list's hash a token carries. It finds mistakes; a token guards nothing, as every page is read in

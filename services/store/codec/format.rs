@@ -45,9 +45,13 @@ impl Formats {
         self.newest
     }
 
+    pub fn installed(&self) -> u32 {
+        self.installed.load(Ordering::Acquire)
+    }
+
     /// The format to write.
     pub fn written(&self) -> Result<u32, CodecError> {
-        match self.installed.load(Ordering::Acquire) {
+        match self.installed() {
             installed if installed <= self.newest => Ok(installed),
             later => Err(CodecError::Outdated { installed: later, known: self.newest }),
         }

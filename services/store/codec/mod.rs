@@ -30,7 +30,7 @@ use rules::Millis;
 use rules::event::Event;
 use rules::table::Table;
 use tables::stops::{AuditEntry, StopEntry};
-use tables::{Entry, OperatorId, RequestId, RequestRecord, Settlement, TableKey, Token};
+use tables::{Entry, OperatorId, RecordFormats, RequestId, RequestRecord, Settlement, TableKey, Token};
 
 pub use error::CodecError;
 pub use format::{FIRST_FORMAT, FORMAT};
@@ -76,6 +76,12 @@ impl Codec {
     /// [`CodecError::Outdated`]
     pub fn written_format(&self) -> Result<u32, CodecError> {
         self.formats.written()
+    }
+
+    /// The installation's format and the newest one known here.
+    #[must_use]
+    pub fn formats(&self) -> RecordFormats {
+        RecordFormats { installed: self.formats.installed(), newest: self.formats.newest() }
     }
 
     /// Whether an installation that is at a format may be raised to another one by this version.

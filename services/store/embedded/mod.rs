@@ -30,9 +30,9 @@ use tables::store::REQUEST_RETENTION;
 use tables::time::{Clock, SystemClock};
 use tables::untold::MOST;
 use tables::{
-    Books, Commit, History, OperatorId, Outage, Outcome, RequestId, RequestRecord, ResumeKey, Settlement,
-    SettlementBody, SettlementFilter, SettlementPage, SettlementPosition, Stops, Store, StoreError, Stored,
-    TableId, TableKey, Untold,
+    Books, Commit, History, OperatorId, Outage, Outcome, RecordFormats, RequestId, RequestRecord, ResumeKey,
+    Settlement, SettlementBody, SettlementFilter, SettlementPage, SettlementPosition, Stops, Store,
+    StoreError, Stored, TableId, TableKey, Untold,
 };
 use tokio::sync::oneshot;
 use uuid::Uuid;
@@ -209,6 +209,10 @@ impl Store for EmbeddedStore {
 
     fn can_tell_loss(&self) -> bool {
         self.reader.codec.can_tell_loss()
+    }
+
+    fn record_formats(&self) -> Option<RecordFormats> {
+        Some(self.reader.codec.formats())
     }
 
     fn books(&self) -> &dyn Books {

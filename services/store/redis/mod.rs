@@ -42,9 +42,9 @@ use async_trait::async_trait;
 use rules::Millis;
 use rules::table::Table;
 use tables::{
-    Books, Commit, Ear, Following, History, OperatorId, Outage, Outcome, RequestId, RequestRecord, ResumeKey,
-    Settlement, SettlementFilter, SettlementPage, SettlementPosition, Stops, Store, StoreError, Stored,
-    TableId, TableKey, Untold,
+    Books, Commit, Ear, Following, History, OperatorId, Outage, Outcome, RecordFormats, RequestId,
+    RequestRecord, ResumeKey, Settlement, SettlementFilter, SettlementPage, SettlementPosition, Stops, Store,
+    StoreError, Stored, TableId, TableKey, Untold,
 };
 use uuid::Uuid;
 
@@ -167,6 +167,10 @@ impl Store for RedisStore {
 
     fn can_tell_loss(&self) -> bool {
         self.codec.can_tell_loss()
+    }
+
+    fn record_formats(&self) -> Option<RecordFormats> {
+        Some(self.codec.formats())
     }
 
     fn books(&self) -> &dyn Books {

@@ -51,8 +51,8 @@ pub use settlement::{
 pub use signals::{Origin, Signals};
 pub use stops::Stops;
 pub use store::{
-    Commit, Ear, Entry, Following, Heard, History, Outage, Outcome, RequestRecord, Store, StoreError, Stored,
-    Token,
+    Commit, Ear, Entry, Following, Heard, History, Outage, Outcome, RecordFormats, RequestRecord, Store,
+    StoreError, Stored, Token,
 };
 pub use time::{Clock, ManualClock, SystemClock};
 pub use untold::{TableHand, Untold};

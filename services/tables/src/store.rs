@@ -219,6 +219,15 @@ pub fn is_past(seen: Token, current: &Stored, kept: Option<Token>) -> bool {
     }
 }
 
+/// Formats of stored records.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct RecordFormats {
+    /// The installation's, which all its servers write.
+    pub installed: u32,
+    /// The newest that this program knows.
+    pub newest: u32,
+}
+
 /// Keeps a store telling of a table; until it is dropped.
 pub type Following = Box<dyn Any + Send + Sync>;
 
@@ -289,6 +298,11 @@ pub trait Store: Send + Sync + 'static {
     /// Whether its records can tell that history was lost: those of the first format cannot.
     fn can_tell_loss(&self) -> bool {
         true
+    }
+
+    /// The formats of its records; `None` if it keeps none.
+    fn record_formats(&self) -> Option<RecordFormats> {
+        None
     }
 
     /// The keys of resume tokens: the first one makes them, all of them are good.

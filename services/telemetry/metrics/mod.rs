@@ -36,6 +36,7 @@ use self::play::Play;
 use self::process::Process;
 use self::redis::RedisSide;
 use self::store::StoreSide;
+use super::binary::State;
 use super::names;
 
 /// A histogram whose values point to traces.
@@ -117,6 +118,11 @@ impl Metrics {
     #[must_use]
     pub fn lateness(&self) -> Arc<lateness::Lateness> {
         self.process.lateness()
+    }
+
+    /// The program's file was looked at.
+    pub fn binary_looked_at(&self, found: State) {
+        self.process.binary_looked_at(found);
     }
 
     /// The names and kinds of all metrics, also of those of which there is nothing to tell yet.

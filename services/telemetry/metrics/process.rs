@@ -12,6 +12,7 @@ use tokio::runtime::Handle;
 
 use super::Register;
 use super::lateness::Lateness;
+use crate::telemetry::binary::{BUILD, State};
 use crate::telemetry::names;
 
 /// In which processor time is told: a hundredth of a second, on every machine of today.
@@ -26,6 +27,7 @@ struct OfVersion {
 
 /// The process.
 pub struct Process {
+    unchanged: Gauge,
     workers: Gauge,
     tasks: Gauge,
     late: Gauge<f64, AtomicU64>,
@@ -39,8 +41,9 @@ pub struct Process {
 impl Process {
     pub(super) fn new(register: &mut Register) -> Process {
         let build: Family<OfVersion, Gauge> = Family::default();
-        build.get_or_create(&OfVersion { version: env!("CARGO_PKG_VERSION") }).set(1);
+        build.get_or_create(&OfVersion { version: BUILD.version }).set(1);
         let process = Process {
+            unchanged: Gauge::default(),
             workers: Gauge::default(),
             tasks: Gauge::default(),
             late: Gauge::default(),
@@ -50,7 +53,10 @@ impl Process {
             resident: Gauge::default(),
             files: Gauge::default(),
         };
+        // Until the first look, a moment later, nothing speaks against it.
+        process.unchanged.set(1);
         register.enter(&names::BUILD_INFO, build);
+        register.enter(&names::BINARY_UNCHANGED, process.unchanged.clone());
         register.enter(&names::RUNTIME_WORKERS, process.workers.clone());
         register.enter(&names::RUNTIME_TASKS, process.tasks.clone());
         register.enter(&names::RUNTIME_LATE_SECONDS, process.late.clone());
@@ -64,6 +70,11 @@ impl Process {
     /// How late tasks are, to be measured by [`super::lateness::run`].
     pub(super) fn lateness(&self) -> Arc<Lateness> {
         Arc::clone(&self.lateness)
+    }
+
+    /// The program's file was looked at.
+    pub(super) fn binary_looked_at(&self, found: State) {
+        self.unchanged.set(i64::from(found == State::Unchanged));
     }
 
     /// Looks how things are. Without a runtime, or on another system than Linux, something is missing.

@@ -112,11 +112,12 @@ pub async fn all(address: &str) -> Vec<Call> {
     calls
 }
 
-/// The paths of the contract's unary calls.
+/// The paths of the contract's unary calls, but those that ask no store.
 fn unary_calls() -> BTreeSet<String> {
     let set = FileDescriptorSet::decode(fulcrum::pb::DESCRIPTOR).unwrap();
     let mut paths = BTreeSet::new();
-    for service in set.file.iter().flat_map(|file| &file.service) {
+    let services = set.file.iter().flat_map(|file| &file.service);
+    for service in services.filter(|service| service.name() != "ServerService") {
         for method in service.method.iter().filter(|method| !method.server_streaming()) {
             paths.insert(format!("/fulcrum.v1.{}/{}", service.name(), method.name()));
         }

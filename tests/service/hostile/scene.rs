@@ -276,6 +276,7 @@ async fn of_the_books(caller: &mut Caller, call: &str, table: &str) -> Vec<u8> {
         "ListStopAudit" => v1::ListStopAuditRequest { page_size: 5, ..Default::default() }.encode_to_vec(),
         "ListConsumers" => v1::ListConsumersRequest { page_size: 5, ..Default::default() }.encode_to_vec(),
         "DeleteConsumer" => v1::DeleteConsumerRequest { consumer: "books".into() }.encode_to_vec(),
+        "GetServerInfo" => v1::GetServerInfoRequest {}.encode_to_vec(),
         other => panic!("{other} is new: it wants a scene and its bad inputs"),
     }
 }
