@@ -252,12 +252,21 @@ fn digit(letter: u8) -> Option<u8> {
 
 #[cfg(unix)]
 fn check_mode(path: &Path, metadata: &fs::Metadata) -> Result<(), KeyringError> {
-    use std::os::unix::fs::PermissionsExt;
+    use std::os::unix::fs::{MetadataExt, PermissionsExt};
     let mode = metadata.permissions().mode() & 0o7777;
-    if mode & 0o077 == 0 {
+    if is_closed(mode, metadata.uid(), rustix::process::geteuid().as_raw()) {
         return Ok(());
     }
     Err(KeyringError::Exposed { path: path.to_owned(), mode })
+}
+
+/// Whether a file of this owner keeps its content from others than us. What root lets our group read is meant for us: an
+/// orchestrator mounts secrets so.
+#[cfg(unix)]
+const fn is_closed(mode: u32, owner: u32, us: u32) -> bool {
+    const ROOT: u32 = 0;
+    let others = if owner == ROOT && us != ROOT { 0o037 } else { 0o077 };
+    mode & others == 0
 }
 
 #[cfg(not(unix))]
@@ -305,5 +314,24 @@ pub(super) fn sync_folder(path: &Path) -> io::Result<()> {
         Some(folder) if folder.as_os_str().is_empty() => File::open(".")?.sync_all(),
         Some(folder) => File::open(folder)?.sync_all(),
         None => Ok(()),
+    }
+}
+
+#[cfg(all(test, unix))]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_group_may_read_what_root_gives_it() {
+        const US: u32 = 65_532;
+        for closed in [0o400, 0o600, 0o440, 0o640] {
+            assert!(is_closed(closed, 0, US), "{closed:o}");
+        }
+        for open in [0o444, 0o644, 0o660, 0o650, 0o404, 0o402] {
+            assert!(!is_closed(open, 0, US), "{open:o}");
+        }
+        assert!(is_closed(0o600, US, US) && !is_closed(0o640, US, US), "a file of our own");
+        assert!(is_closed(0o600, 0, 0) && !is_closed(0o640, 0, 0), "root's own");
+        assert!(!is_closed(0o640, 1_000, US), "somebody else's");
     }
 }
