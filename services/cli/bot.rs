@@ -5,6 +5,7 @@ use rules::pivot_order;
 use tonic::Status;
 use uuid::Uuid;
 
+use super::access::Access;
 use super::client::{Client, timed};
 use super::failure::Failure;
 use super::follow::News;
@@ -41,9 +42,8 @@ pub struct BotArgs {
     /// What to buy in for, in minor units of the table's currency (cents). Default: the most that the table allows.
     #[arg(long, value_name = "AMOUNT", value_parser = clap::value_parser!(i64).range(1..))]
     buy_in: Option<i64>,
-    /// The caller's token, if the server asks for one.
-    #[arg(long, env = "FULCRUM_TOKEN", hide_env_values = true, value_name = "TOKEN")]
-    token: Option<String>,
+    #[command(flatten)]
+    access: Access,
     /// Stands up after so many hands. Default: plays until Ctrl-C.
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..))]
     hands: Option<u64>,
@@ -70,7 +70,7 @@ Ctrl-C lets the bot stand up after the hand; a second Ctrl-C ends it at once, an
 /// [`Failure`]
 pub async fn run(args: BotArgs) -> Result<(), Failure> {
     let mut stop = Stop::listen()?;
-    let client = Client::new(&args.address, args.token.as_deref())?;
+    let client = Client::with(&args.address, &args.access)?;
     let called = |what: &'static str| {
         let address = client.address().to_owned();
         move |status: Status| Failure::call(what, &address, &status)

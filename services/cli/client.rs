@@ -13,6 +13,7 @@ use tonic::{Code, Request, Response, Status};
 use tonic_types::StatusExt;
 use uuid::Uuid;
 
+use super::access::Access;
 use super::failure::Failure;
 use crate::pb::v1::action_service_client::ActionServiceClient;
 use crate::pb::v1::pivot_service_client::PivotServiceClient;
@@ -65,7 +66,15 @@ impl Client {
     /// # Errors
     /// [`Failure::Usage`] if the address is none or the token cannot be sent.
     pub fn new(address: &str, token: Option<&str>) -> Result<Client, Failure> {
-        let (connection, address) = connection(address, token)?;
+        Client::with(address, &Access::by_token(token))
+    }
+
+    /// The same with certificates, at `https://host:port` too.
+    ///
+    /// # Errors
+    /// As [`Client::new`]; and if the certificates cannot be used.
+    pub fn with(address: &str, access: &Access) -> Result<Client, Failure> {
+        let (connection, address) = connection(address, access)?;
         Ok(Client {
             tables: TableServiceClient::new(connection.clone()),
             actions: ActionServiceClient::new(connection.clone()),
@@ -106,13 +115,14 @@ impl Client {
 }
 
 /// A connection to the server at this address, and the address as a URL.
-fn connection(address: &str, token: Option<&str>) -> Result<(Connection, String), Failure> {
+fn connection(address: &str, access: &Access) -> Result<(Connection, String), Failure> {
     let address = if address.contains("://") { address.to_owned() } else { format!("http://{address}") };
     let endpoint = Endpoint::from_shared(address.clone()).map_err(|_| bad_address(&address))?;
-    if endpoint.uri().scheme_str() != Some("http") || endpoint.uri().host().is_none() {
+    let known = matches!(endpoint.uri().scheme_str(), Some("http" | "https"));
+    if !known || endpoint.uri().host().is_none() {
         return Err(bad_address(&address));
     }
-    Ok((connect(endpoint, token)?, address))
+    Ok((connect(access.tls.at(endpoint)?, access.token.as_deref())?, address))
 }
 
 /// A connection to this endpoint. It connects with its first call, and again when it is lost.
@@ -207,10 +217,10 @@ mod tests {
 
     #[tokio::test]
     async fn addresses_come_with_and_without_a_scheme() {
-        for good in ["127.0.0.1:50051", "http://[::1]:50051", "table.example:80"] {
+        for good in ["127.0.0.1:50051", "http://[::1]:50051", "table.example:80", "https://a:1"] {
             assert!(Client::new(good, None).is_ok(), "{good}");
         }
-        for bad in ["", "https://a:1", "http://", "a b"] {
+        for bad in ["", "ftp://a:1", "http://", "a b"] {
             assert!(matches!(Client::new(bad, None), Err(Failure::Usage(_))), "{bad:?}");
         }
         assert!(matches!(Client::new("a:1", Some("two\nlines")), Err(Failure::Usage(_))));

@@ -1,8 +1,9 @@
-//! The command line: `serve`, `demo`, `bot`, `load`, `operator`, `conformance`, `store` and `trace`.
+//! The command line: `serve`, `health`, `demo`, `bot`, `load`, `operator`, `conformance`, `store` and `trace`.
 //!
 //! What is absent, on purpose: no command fixes a deck or shows a card to anybody who may not see it. Bots and tellers
 //! are clients like all others; they know what their stream tells them.
 
+mod access;
 mod asks;
 mod bot;
 mod cards;
@@ -11,6 +12,7 @@ mod conformance;
 mod demo;
 mod failure;
 mod follow;
+mod health;
 mod load;
 mod money;
 mod node;
@@ -58,6 +60,8 @@ struct Cli {
 enum Command {
     /// Serves tables over gRPC.
     Serve(Box<serve::ServeArgs>),
+    /// Asks a running server for its health.
+    Health(health::HealthArgs),
     /// Plays two tables with bots and tells each hand.
     Demo(demo::DemoArgs),
     /// Joins a table of a running server with a bot.
@@ -117,6 +121,7 @@ pub fn main() -> ExitCode {
 async fn run(command: Command) -> Result<(), Failure> {
     match command {
         Command::Serve(args) => serve::run(*args).await,
+        Command::Health(args) => health::run(args).await,
         Command::Demo(args) => {
             quiet_log()?;
             demo::run(args).await

@@ -88,6 +88,13 @@ impl Setup {
     /// # Errors
     /// [`Failure::Usage`] if a file that they name cannot be used.
     pub fn from_settings(settings: &Settings) -> Result<Setup, Failure> {
+        Setup::with_keys(settings, keys_of)
+    }
+
+    fn with_keys(
+        settings: &Settings,
+        keys: impl FnOnce(&Place, Option<&Path>) -> Result<Option<Keyring>, Failure>,
+    ) -> Result<Setup, Failure> {
         let limits = &settings.limits;
         let feed = FeedLimits {
             watchers: limits.watchers,
@@ -114,11 +121,7 @@ impl Setup {
         let player_key = telling::key(settings)?;
         // Last, since it may make a file.
         let place = settings.place();
-        let keys = match &place {
-            Place::Memory => None,
-            Place::File(path) => Some(keys(path, settings.key_file())?),
-            Place::Redis(_) => Some(shared_keys(settings.key_file())?),
-        };
+        let keys = keys(&place, settings.key_file())?;
         let traces = telling::wanted(settings, player_key, keys.as_ref())?;
         Ok(Setup {
             listen: settings.listen,
@@ -140,6 +143,22 @@ impl Setup {
             courier: wallets::courier(settings),
             traces,
         })
+    }
+
+    /// Whether the settings can be used: reads all files that they name, and makes none.
+    ///
+    /// # Errors
+    /// As [`Setup::from_settings`].
+    pub fn check(settings: &Settings) -> Result<(), Failure> {
+        Setup::with_keys(settings, |place, file| match place {
+            Place::File(store) if file.is_none() && !Keyring::path_beside(store).exists() => Ok(None),
+            Place::Redis(url) => {
+                RedisConfig::parse(url).map_err(|error| Failure::Usage(error.to_string()))?;
+                keys_of(place, file)
+            }
+            _ => keys_of(place, file),
+        })
+        .map(drop)
     }
 
     /// Everything by default, with a store in this file.
@@ -349,7 +368,16 @@ fn shared_keys(file: Option<&Path>) -> Result<Keyring, Failure> {
     }
 }
 
-fn keys(store: &Path, file: Option<&Path>) -> Result<Keyring, Failure> {
+/// The keys for tables that live there.
+fn keys_of(place: &Place, file: Option<&Path>) -> Result<Option<Keyring>, Failure> {
+    match place {
+        Place::Memory => Ok(None),
+        Place::File(path) => keys_beside(path, file).map(Some),
+        Place::Redis(_) => shared_keys(file).map(Some),
+    }
+}
+
+fn keys_beside(store: &Path, file: Option<&Path>) -> Result<Keyring, Failure> {
     let folder = store.parent().filter(|folder| !folder.as_os_str().is_empty());
     if let Some(folder) = folder.filter(|folder| !folder.is_dir()) {
         return Err(Failure::Usage(format!(

@@ -25,6 +25,10 @@ pub struct ServeArgs {
     /// Prints all settings with their defaults and what they mean, and ends.
     #[arg(long)]
     print_config: bool,
+    /// Reads the settings and the files that they name, says whether they can be used, and ends. Nothing is made, opened or
+    /// listened to.
+    #[arg(long)]
+    check_config: bool,
     /// Where to listen; port 0 takes a free one. An address that other machines can reach needs a token file.
     /// [setting: listen; default: 127.0.0.1:50051]
     #[arg(long, env = "FULCRUM_LISTEN", value_name = "ADDRESS:PORT")]
@@ -211,6 +215,10 @@ pub async fn run(args: ServeArgs) -> Result<(), Failure> {
         }
     })?;
 
+    if args.check_config {
+        Setup::check(&settings)?;
+        return Ok(output.print("the settings can be used\n")?);
+    }
     let mut stop = Stop::listen()?;
     let mut node = Node::start(Setup::from_settings(&settings)?).await?;
     if let (Some(told), Some(counts)) = (&told, node.trace_counts()) {

@@ -38,6 +38,16 @@ const NAMES: [&str; 7] = [
     <ServerServiceServer<Info> as NamedService>::NAME,
 ];
 
+/// The name of the process's own health: SERVING while it lives, whatever its store does and while it drains. To kill and
+/// start a server anew whose store is away would help nobody.
+const LIVENESS: &str = "fulcrum.liveness";
+
+/// From the first moment on.
+pub(super) async fn begin(health: &HealthReporter) {
+    health.set_service_status(LIVENESS, ServingStatus::Serving).await;
+    set(health, ServingStatus::Serving).await;
+}
+
 pub(super) async fn set(health: &HealthReporter, status: ServingStatus) {
     for name in NAMES {
         health.set_service_status(name, status).await;
@@ -46,7 +56,7 @@ pub(super) async fn set(health: &HealthReporter, status: ServingStatus) {
 
 /// Ends the streams of whoever watches the health: an open one would hold the server up.
 pub(super) async fn end(mut health: HealthReporter) {
-    for name in NAMES {
+    for name in NAMES.into_iter().chain([LIVENESS]) {
         health.clear_service_status(name).await;
     }
 }

@@ -149,7 +149,7 @@ where
     }
     let (stages, stage) = Stages::begin();
     let (health, health_service) = tonic_health::server::health_reporter();
-    health::set(&health, ServingStatus::Serving).await;
+    health::begin(&health).await;
     tokio::spawn(health::follow_store(health.clone(), tables.clone(), stage.draining.clone()));
     let reflection = tonic_reflection::server::Builder::configure()
         .register_encoded_file_descriptor_set(pb::DESCRIPTOR)

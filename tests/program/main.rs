@@ -17,6 +17,7 @@ mod events;
 #[path = "../store/fixtures.rs"]
 #[allow(dead_code, reason = "the store's tests need more of it")]
 mod fixtures;
+mod health;
 mod load;
 mod metrics;
 mod operator;

@@ -128,23 +128,27 @@ async fn health_follows_the_store() {
     until_health(&server.address, ServingStatus::Serving).await;
     redis.kill();
     until_health(&server.address, ServingStatus::NotServing).await;
+    assert_eq!(health(&server.address, "fulcrum.liveness").await, Some(ServingStatus::Serving), "it lives");
     redis.restart();
     until_health(&server.address, ServingStatus::Serving).await;
 }
 
 async fn until_health(address: &str, wanted: ServingStatus) {
-    let channel =
-        tonic::transport::Endpoint::from_shared(format!("http://{address}")).unwrap().connect_lazy();
-    let mut client = HealthClient::new(channel);
     for _ in 0..300 {
-        let request = tonic_health::pb::HealthCheckRequest { service: "fulcrum.v1.ActionService".to_owned() };
-        let told = client.check(request).await.map(|told| told.into_inner().status());
-        if told.is_ok_and(|told| told == wanted) {
+        if health(address, "fulcrum.v1.ActionService").await == Some(wanted) {
             return;
         }
         tokio::time::sleep(Duration::from_millis(100)).await;
     }
     panic!("health does not become {wanted:?}");
+}
+
+async fn health(address: &str, service: &str) -> Option<ServingStatus> {
+    let channel =
+        tonic::transport::Endpoint::from_shared(format!("http://{address}")).unwrap().connect_lazy();
+    let request = tonic_health::pb::HealthCheckRequest { service: service.to_owned() };
+    let told = HealthClient::new(channel).check(request).await;
+    told.ok().map(|told| told.into_inner().status())
 }
 
 #[test]

@@ -10,6 +10,7 @@ fn every_command_teaches_with_examples() {
     for command in [
         &["--help"][..],
         &["serve", "--help"],
+        &["health", "--help"],
         &["demo", "--help"],
         &["bot", "--help"],
         &["load", "--help"],

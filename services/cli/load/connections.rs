@@ -3,6 +3,7 @@
 
 use std::sync::atomic::{AtomicUsize, Ordering};
 
+use crate::cli::access::Access;
 use crate::cli::client::Client;
 use crate::cli::failure::Failure;
 
@@ -17,10 +18,10 @@ impl Connections {
     ///
     /// # Errors
     /// [`Failure::Usage`] if an address is none or the token cannot be sent.
-    pub fn new(addresses: &[String], token: Option<&str>, count: usize) -> Result<Connections, Failure> {
+    pub fn with(addresses: &[String], access: &Access, count: usize) -> Result<Connections, Failure> {
         let count = count.max(addresses.len());
         let addresses = addresses.iter().cycle().take(count);
-        let clients = addresses.map(|address| Client::new(address, token)).collect::<Result<_, _>>()?;
+        let clients = addresses.map(|address| Client::with(address, access)).collect::<Result<_, _>>()?;
         Ok(Connections { clients, next: AtomicUsize::new(0) })
     }
 

@@ -22,6 +22,7 @@ use std::time::Duration;
 use clap::Args;
 
 use self::games::Games;
+use super::access::Access;
 use super::failure::Failure;
 use super::output::Output;
 use super::paint::Paint;
@@ -44,9 +45,8 @@ pub struct LoadArgs {
         value_delimiter = ','
     )]
     address: Vec<String>,
-    /// The caller's token, if the servers ask for one.
-    #[arg(long, env = "FULCRUM_TOKEN", hide_env_values = true, value_name = "TOKEN")]
-    token: Option<String>,
+    #[command(flatten)]
+    access: Access,
     /// How many tables.
     #[arg(long, default_value_t = 20, value_name = "N", value_parser = at_least_one)]
     tables: usize,

@@ -53,7 +53,7 @@ pub struct Run<'a> {
 /// # Errors
 /// [`Failure`] if it cannot begin, or is ended before it could check.
 pub async fn run(args: &LoadArgs, stop: &mut Stop) -> Result<Report, Failure> {
-    let connections = Connections::new(&args.address, args.token.as_deref(), args.connections)?;
+    let connections = Connections::with(&args.address, &args.access, args.connections)?;
     let meter = Meter::new().map_err(|error| Failure::Failed(format!("cannot measure: {error}")))?;
     let quiet = QUIET + 2 * (args.think + args.action_clock);
     let calls = Calls { connections: Arc::new(connections), meter: Arc::new(meter), quiet };

@@ -31,6 +31,7 @@ use self::faults::{Fault, Faults};
 use self::service::Wallet;
 use self::tokens::Door;
 use self::writer::Writer;
+use super::access::Access;
 use super::client::Client;
 use super::failure::Failure;
 use super::output::Output;
@@ -80,15 +81,8 @@ pub struct OperatorArgs {
     /// Consumes and acknowledges the settlement records of the service at this address.
     #[arg(long, value_name = "URL", help_heading = "Settlements")]
     fulcrum: Option<String>,
-    /// The operator's token there, if the service asks for one.
-    #[arg(
-        long,
-        env = "FULCRUM_TOKEN",
-        hide_env_values = true,
-        value_name = "TOKEN",
-        help_heading = "Settlements"
-    )]
-    token: Option<String>,
+    #[command(flatten, next_help_heading = "Settlements")]
+    access: Access,
     /// The consumer's name there.
     #[arg(long, default_value = "operator", value_name = "NAME", help_heading = "Settlements")]
     consumer: String,
@@ -208,7 +202,7 @@ fn consumer(args: &OperatorArgs, writer: &Arc<Writer>) -> Result<Option<Consumer
     let Some(address) = &args.fulcrum else {
         return Ok(None);
     };
-    let client = Client::new(address, args.token.as_deref())?;
+    let client = Client::with(address, &args.access)?;
     Ok(Some(Consumer { client, name: args.consumer.clone(), writer: Arc::clone(writer) }))
 }
 
