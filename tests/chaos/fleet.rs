@@ -57,7 +57,14 @@ impl Fleet {
         self.replicas[number].process.kill();
     }
 
-    /// Starts one that was killed, at its old address, and waits until it serves.
+    /// Asks one to stop, and waits for its end: its exit code, and how long it took.
+    pub fn stop(&mut self, number: usize) -> (Option<i32>, Duration) {
+        let (asked, process) = (Instant::now(), &mut self.replicas[number].process);
+        process.signal("-TERM");
+        (process.wait(PATIENCE), asked.elapsed())
+    }
+
+    /// Starts one that was killed or stopped, at its old address, and waits until it serves.
     pub fn restart(&mut self, number: usize) -> Duration {
         let started = Instant::now();
         let replica = &mut self.replicas[number];

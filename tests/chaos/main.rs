@@ -7,6 +7,7 @@ mod balancer;
 #[path = "../program/child.rs"]
 #[allow(dead_code, reason = "only its command is used")]
 mod child;
+mod envoy;
 mod faults;
 mod fleet;
 mod killing;
@@ -17,6 +18,7 @@ mod process;
 #[path = "../store/redis/proxy.rs"]
 #[allow(dead_code, reason = "the store's tests need more of it")]
 mod proxy;
+mod rolling;
 mod scenario;
 #[path = "../store/redis/servers.rs"]
 #[allow(dead_code, reason = "the store's tests need more of it")]
@@ -54,6 +56,12 @@ const SCENARIOS: &[Scenario] = &[
         about: "servers are killed one after the other; nothing is lost, stopped or late",
         takes_long: false,
         run: killing::run,
+    },
+    Scenario {
+        name: "rolling",
+        about: "servers are stopped and started one after the other behind Envoy; nobody notices",
+        takes_long: false,
+        run: rolling::run,
     },
     Scenario {
         name: "money",
