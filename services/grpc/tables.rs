@@ -1,6 +1,7 @@
 //! Tables, their seats, and watching them.
 
-use tables::{OperatorId, Tables};
+use rules::Table;
+use tables::{OperatorId, Tables, unreadable};
 use tonic::{Request, Response, Status};
 
 use super::parse::seats::Funds;
@@ -25,29 +26,41 @@ pub struct TablesOfOperators {
 
 impl TablesOfOperators {
     async fn page(&self, operator: &OperatorId, page: parse::Page) -> Result<v1::ListTablesResponse, Status> {
-        let (mut tables, mut after, mut looked_at) = (Vec::new(), page.after, 0);
+        let (mut tables, mut unread, mut after, mut looked_at) = (Vec::new(), Vec::new(), page.after, 0);
         loop {
             let read = self.tables.store().tables(operator, after, page.size + 1).await;
             let rows = read.map_err(|error| status::store(&error))?;
             for (key, stored) in rows.iter().take(page.size) {
-                let table = &stored.table;
-                let state = render::state(&table.life, &table.stops);
-                if page.states.contains(&state) && page.game.is_none_or(|g| g == table.config.game) {
-                    tables.push(render::summary(key.table, table));
+                match stored {
+                    Ok(stored) if takes(&page, &stored.table) => {
+                        tables.push(render::summary(key.table, &stored.table));
+                    }
+                    Ok(_) => {}
+                    Err(error) => {
+                        unreadable(key, error);
+                        unread.push(key.table.to_string());
+                    }
                 }
                 (after, looked_at) = (Some(key.table), looked_at + 1);
-                if tables.len() == page.size {
+                if tables.len() + unread.len() == page.size {
                     break;
                 }
             }
             let last_row = rows.last().map(|(key, _)| key.table);
             let more = after.is_some() && last_row != after;
-            if !more || tables.len() == page.size || looked_at >= LOOKED_AT {
+            if !more || tables.len() + unread.len() == page.size || looked_at >= LOOKED_AT {
                 let token = after.filter(|_| more).map(|last| page.token(last));
-                return Ok(v1::ListTablesResponse { tables, next_page_token: token.unwrap_or_default() });
+                let next_page_token = token.unwrap_or_default();
+                return Ok(v1::ListTablesResponse { tables, next_page_token, unreadable_table_ids: unread });
             }
         }
     }
+}
+
+/// Whether a table is one of those that were asked for.
+fn takes(page: &parse::Page, table: &Table) -> bool {
+    let state = render::state(&table.life, &table.stops);
+    page.states.contains(&state) && page.game.is_none_or(|game| game == table.config.game)
 }
 
 #[tonic::async_trait]

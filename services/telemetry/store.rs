@@ -9,8 +9,8 @@ use async_trait::async_trait;
 use rules::{Millis, PlayerId, Table};
 use tables::stops::{AuditEntry, Author, Changed, Shelf, StopChange, Stopped};
 use tables::{
-    Account, AccountName, Backlog, Books, Commit, Cursor, Ear, Following, History, OperatorId, Outage,
-    Outcome, RecordFormats, RequestId, RequestRecord, ResumeKey, Settlement, SettlementFilter,
+    Account, AccountName, Backlog, Books, Commit, Cursor, Ear, Following, History, Listed, OperatorId,
+    Outage, Outcome, RecordFormats, RequestId, RequestRecord, ResumeKey, Settlement, SettlementFilter,
     SettlementPage, SettlementPosition, Stops, Store, StoreError, Stored, TableHand, TableId, TableKey,
     Token, Untold,
 };
@@ -211,7 +211,7 @@ impl Store for Watched {
         operator: &OperatorId,
         after: Option<TableId>,
         limit: usize,
-    ) -> Result<Vec<(TableKey, Stored)>, StoreError> {
+    ) -> Result<Vec<Listed>, StoreError> {
         self.timed("tables", self.store.tables(operator, after, limit)).await
     }
 

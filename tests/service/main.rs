@@ -4,6 +4,7 @@
 mod access;
 mod books;
 mod connections;
+mod damaged;
 mod delivery;
 mod drain;
 mod errors;
@@ -11,6 +12,9 @@ mod hands;
 mod harness;
 mod hostile;
 mod limits;
+#[path = "../store/lines.rs"]
+#[allow(dead_code, reason = "the store's tests need more of it")]
+mod lines;
 mod listing;
 mod lists;
 mod loss;

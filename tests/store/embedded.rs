@@ -9,11 +9,12 @@ use fulcrum::store::codec::FORMAT;
 use fulcrum::store::embedded::FileInspector;
 use fulcrum::store::inspect::Inspect;
 use fulcrum::store::{EmbeddedSettings, EmbeddedStore, Keyring, OpenError};
-use redb::{Database, TableDefinition};
+use redb::{Database, ReadableTable, TableDefinition};
 use rules::Millis;
 use tables::time::{Clock, ManualClock};
 use tables::{
-    AccountStep, Books, Outage, Outcome, SettlementFilter, SettlementPosition, Store, TableKey, Tally,
+    AccountStep, Books, Outage, Outcome, SettlementFilter, SettlementPosition, Store, StoreError, TableKey,
+    Tally,
 };
 use tempfile::TempDir;
 
@@ -332,6 +333,36 @@ async fn operators_whose_names_begin_alike_do_not_meet() {
         assert!(!all.is_empty() && all.iter().all(|(_, settlement)| settlement.key == mine));
     }
     assert!(store.tables(&operator("a-"), None, 10).await.unwrap().is_empty());
+}
+
+/// The others are listed, and so is it.
+#[tokio::test]
+async fn a_damaged_table_is_listed_as_what_cannot_be_read() {
+    const TABLES: TableDefinition<(&str, u128), &[u8]> = TableDefinition::new("tables");
+    let (_folder, path) = folder();
+    {
+        let store = open(&path);
+        for number in 1..=3 {
+            play(&store, &mut Chain::new(key(number), 5), 10).await;
+        }
+    }
+    let file = Database::create(&path).unwrap();
+    let transaction = file.begin_write().unwrap();
+    {
+        let mut tables = transaction.open_table(TABLES).unwrap();
+        let at = (key(2).operator.as_str().to_owned(), key(2).table.0.as_u128());
+        let mut row = tables.get((at.0.as_str(), at.1)).unwrap().unwrap().value().to_vec();
+        row[40] ^= 0xff;
+        tables.insert((at.0.as_str(), at.1), row.as_slice()).unwrap();
+    }
+    transaction.commit().unwrap();
+    drop(file);
+    let store = open(&path);
+    let listed = store.tables(&key(1).operator, None, 10).await.unwrap();
+    assert_eq!(listed.iter().map(|(key, _)| key.clone()).collect::<Vec<_>>(), [key(1), key(2), key(3)]);
+    let read: Vec<bool> = listed.iter().map(|(_, stored)| stored.is_ok()).collect();
+    assert_eq!(read, [true, false, true]);
+    assert!(matches!(&listed[1].1, Err(StoreError::Corrupt(_))), "{:?}", listed[1].1);
 }
 
 /// The disk holds no card that was dealt: neither in the clear nor after it was overwritten.

@@ -170,7 +170,7 @@ async fn check_file(store: &EmbeddedStore) {
     let stored = store.load(&key).await.unwrap().expect("the table");
     assert_eq!((stored.token.version, stored.table.version), (COMMITS, COMMITS));
     let listed = store.tables(&operator, None, 10).await.unwrap();
-    assert!(listed.len() == 1 && listed[0].0 == key && listed[0].1.token == stored.token);
+    assert!(listed.len() == 1 && listed[0].0 == key && listed[0].1.as_ref().unwrap().token == stored.token);
     let history = store.history(&key, 0, usize::MAX).await.unwrap();
     assert_eq!((history.oldest, history.entries.len() as u64), (1, COMMITS));
     assert_eq!(history.entries.last().map(|entry| entry.token), Some(stored.token));

@@ -30,9 +30,9 @@ use tables::store::REQUEST_RETENTION;
 use tables::time::{Clock, SystemClock};
 use tables::untold::MOST;
 use tables::{
-    Books, Commit, History, OperatorId, Outage, Outcome, RecordFormats, RequestId, RequestRecord, ResumeKey,
-    Settlement, SettlementBody, SettlementFilter, SettlementPage, SettlementPosition, Stops, Store,
-    StoreError, Stored, TableId, TableKey, Untold,
+    Books, Commit, History, Listed, OperatorId, Outage, Outcome, RecordFormats, RequestId, RequestRecord,
+    ResumeKey, Settlement, SettlementBody, SettlementFilter, SettlementPage, SettlementPosition, Stops,
+    Store, StoreError, Stored, TableId, TableKey, Untold,
 };
 use tokio::sync::oneshot;
 use uuid::Uuid;
@@ -261,7 +261,7 @@ impl Store for EmbeddedStore {
         operator: &OperatorId,
         after: Option<TableId>,
         limit: usize,
-    ) -> Result<Vec<(TableKey, Stored)>, StoreError> {
+    ) -> Result<Vec<Listed>, StoreError> {
         let operator = operator.clone();
         self.study(move |reader| reader.tables(&operator, after, limit)).await
     }

@@ -6,8 +6,8 @@ use redb::{Database, ReadTransaction, ReadableDatabase, ReadableTable};
 use rules::{Millis, Table};
 use tables::settlement::LOOKED_AT;
 use tables::{
-    Entry, History, OperatorId, Outage, Settlement, SettlementFilter, SettlementPage, SettlementPosition,
-    Stored, TableId, TableKey,
+    Entry, History, Listed, OperatorId, Outage, Settlement, SettlementFilter, SettlementPage,
+    SettlementPosition, Stored, TableId, TableKey,
 };
 use uuid::Uuid;
 
@@ -67,7 +67,7 @@ impl Reader {
         operator: &OperatorId,
         after: Option<TableId>,
         limit: usize,
-    ) -> Result<Vec<(TableKey, Stored)>, Fault> {
+    ) -> Result<Vec<Listed>, Fault> {
         let first = match after {
             None => Some(0),
             Some(table) => table.0.as_u128().checked_add(1),
@@ -82,7 +82,11 @@ impl Reader {
             let (at, row) = row?;
             let table = TableId(Uuid::from_u128(at.value().1));
             let key = TableKey { operator: operator.clone(), table };
-            let stored = self.stored(&key, row.value())?;
+            let stored = match self.stored(&key, row.value()) {
+                Ok(stored) => Ok(stored),
+                Err(Fault::Record(error)) => Err(error),
+                Err(fault) => return Err(fault),
+            };
             page.push((key, stored));
         }
         Ok(page)

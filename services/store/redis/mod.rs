@@ -42,7 +42,7 @@ use async_trait::async_trait;
 use rules::Millis;
 use rules::table::Table;
 use tables::{
-    Books, Commit, Ear, Following, History, OperatorId, Outage, Outcome, RecordFormats, RequestId,
+    Books, Commit, Ear, Following, History, Listed, OperatorId, Outage, Outcome, RecordFormats, RequestId,
     RequestRecord, ResumeKey, Settlement, SettlementFilter, SettlementPage, SettlementPosition, Stops, Store,
     StoreError, Stored, TableId, TableKey, Untold,
 };
@@ -214,7 +214,7 @@ impl Store for RedisStore {
         operator: &OperatorId,
         after: Option<TableId>,
         limit: usize,
-    ) -> Result<Vec<(TableKey, Stored)>, StoreError> {
+    ) -> Result<Vec<Listed>, StoreError> {
         self.read_tables(operator, after, limit).await
     }
 

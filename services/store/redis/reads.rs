@@ -6,7 +6,8 @@ use ::redis::{Cmd, Value, cmd};
 use rules::Millis;
 use rules::table::Table;
 use tables::{
-    Entry, History, OperatorId, RequestId, RequestRecord, StoreError, Stored, TableId, TableKey, Token,
+    Entry, History, Listed, OperatorId, RequestId, RequestRecord, StoreError, Stored, TableId, TableKey,
+    Token,
 };
 
 use super::RedisStore;
@@ -147,7 +148,7 @@ impl RedisStore {
         operator: &OperatorId,
         after: Option<TableId>,
         limit: usize,
-    ) -> Result<Vec<(TableKey, Stored)>, StoreError> {
+    ) -> Result<Vec<Listed>, StoreError> {
         let shards = self.all_shards();
         let listed = self.ask_each(&shards, |shard| listing(shard, operator, after, limit)).await?;
         let names = listed.iter().filter_map(Value::as_sequence).flatten().filter_map(text);
@@ -159,10 +160,11 @@ impl RedisStore {
         let states = self.router.each(calls).await.map_err(Fault::unavailable)?;
         let mut tables = Vec::with_capacity(keys.len());
         for (key, mut state) in keys.into_iter().zip(states) {
-            if let Some(state) = state.pop().and_then(bytes) {
-                let stored = self.read_state(&key, &state)?;
-                tables.push((key, stored));
-            }
+            let stored = match state.pop().and_then(bytes) {
+                Some(state) => self.read_state(&key, &state),
+                None => Err(StoreError::Corrupt(format!("there is no state of {key}, which is listed"))),
+            };
+            tables.push((key, stored));
         }
         Ok(tables)
     }

@@ -31,6 +31,7 @@ pub mod store;
 pub mod time;
 pub mod transactions;
 pub mod trial;
+mod unreadable;
 pub mod untold;
 pub mod wallet;
 pub mod watcher;
@@ -51,10 +52,11 @@ pub use settlement::{
 pub use signals::{Origin, Signals};
 pub use stops::Stops;
 pub use store::{
-    Commit, Ear, Entry, Following, Heard, History, Outage, Outcome, RecordFormats, RequestRecord, Store,
-    StoreError, Stored, Token,
+    Commit, Ear, Entry, Following, Heard, History, Listed, Outage, Outcome, RecordFormats, RequestRecord,
+    Store, StoreError, Stored, Token,
 };
 pub use time::{Clock, ManualClock, SystemClock};
+pub use unreadable::unreadable;
 pub use untold::{TableHand, Untold};
 pub use watcher::{Message, Watcher};
 

@@ -23,8 +23,8 @@ use crate::settlement::{Settlement, SettlementFilter, SettlementPage, Settlement
 use crate::stops::Stops;
 use crate::stops::shelves::Shelves;
 use crate::store::{
-    AHEAD, Commit, Entry, History, Outage, Outcome, REQUEST_RETENTION, RequestRecord, Store, StoreError,
-    Stored, severed,
+    AHEAD, Commit, Entry, History, Listed, Outage, Outcome, REQUEST_RETENTION, RequestRecord, Store,
+    StoreError, Stored, severed,
 };
 use crate::time::{Clock, SystemClock};
 use crate::untold::{MOST, Untold};
@@ -200,7 +200,7 @@ impl Store for MemoryStore {
         operator: &OperatorId,
         after: Option<TableId>,
         limit: usize,
-    ) -> Result<Vec<(TableKey, Stored)>, StoreError> {
+    ) -> Result<Vec<Listed>, StoreError> {
         let key = |table| TableKey { operator: operator.clone(), table };
         let from = match after {
             Some(table) => Bound::Excluded(key(table)),
@@ -209,7 +209,7 @@ impl Store for MemoryStore {
         let state = self.state()?;
         let rows = state.tables.range((from, Bound::Unbounded));
         let own = rows.take_while(|(key, _)| key.operator == *operator);
-        Ok(own.take(limit).map(|(key, row)| (key.clone(), row.stored.clone())).collect())
+        Ok(own.take(limit).map(|(key, row)| (key.clone(), Ok(row.stored.clone()))).collect())
     }
 
     async fn settlement(&self, operator: &OperatorId, id: &Uuid) -> Result<Option<Settlement>, StoreError> {

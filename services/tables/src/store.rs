@@ -201,6 +201,9 @@ pub enum StoreError {
     KeyUnavailable(String),
 }
 
+/// A table in a list: as it is, or why its record cannot be read. Others can be, all the same.
+pub type Listed = (TableKey, Result<Stored, StoreError>);
+
 /// Whether a commit that somebody has seen is missing from the past of a table, and that is not known yet. `kept` is the
 /// commit of its version that the history has; `None` if it keeps none of that version.
 #[must_use]
@@ -363,7 +366,8 @@ pub trait Store: Send + Sync + 'static {
     /// [`StoreError`]
     async fn next_due(&self) -> Result<Option<Millis>, StoreError>;
 
-    /// Up to `limit` tables of the operator with ids after this one, in order of their ids.
+    /// Up to `limit` tables of the operator with ids after this one, in order of their ids. One whose record cannot be read
+    /// is among them.
     ///
     /// # Errors
     /// [`StoreError`]
@@ -372,7 +376,7 @@ pub trait Store: Send + Sync + 'static {
         operator: &OperatorId,
         after: Option<TableId>,
         limit: usize,
-    ) -> Result<Vec<(TableKey, Stored)>, StoreError>;
+    ) -> Result<Vec<Listed>, StoreError>;
 
     /// One settlement record, durable as the store promises.
     ///

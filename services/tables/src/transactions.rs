@@ -281,6 +281,8 @@ impl Wanted {
         for _ in 0..TABLES / CHUNK {
             let rows = store.tables(&self.operator, after, CHUNK).await?;
             for (key, stored) in &rows {
+                // A payment that is not told would be money that is missing.
+                let stored = stored.as_ref().map_err(Clone::clone)?;
                 if self.of_table(key, stored, 0, size, page) {
                     return Ok(true);
                 }

@@ -250,6 +250,8 @@ impl Wanted {
                     page.reached = after.map(Place::Table);
                     return Ok(true);
                 }
+                // Without it the balance would be another one.
+                let stored = stored.as_ref().map_err(Clone::clone)?;
                 page.tables.extend(self.row(key.table, stored));
                 (after, looked_at) = (Some(key.table), looked_at + 1);
             }

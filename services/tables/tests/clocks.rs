@@ -347,7 +347,7 @@ async fn many_tables_are_punctual() {
     sleep(Duration::from_millis(3100)).await;
     let mut late = HashSet::new();
     for (key, stored) in store.tables(&operator(), None, 1000).await.unwrap() {
-        let begun = stored.table.hand.as_ref().map(|hand| hand.started_at);
+        let begun = stored.unwrap().table.hand.as_ref().map(|hand| hand.started_at);
         if !begun.is_some_and(|at| punctual(at, START + Millis::seconds(3))) {
             late.insert(key);
         }

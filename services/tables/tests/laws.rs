@@ -275,7 +275,7 @@ impl Store for Sinner {
         operator: &OperatorId,
         after: Option<TableId>,
         limit: usize,
-    ) -> Result<Vec<(TableKey, Stored)>, StoreError> {
+    ) -> Result<Vec<Listed>, StoreError> {
         let after = after.filter(|_| self.sin != Sin::ForgetsPages);
         self.inner.tables(&self.operator(operator), after, limit).await
     }

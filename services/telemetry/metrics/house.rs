@@ -11,7 +11,7 @@ use prometheus_client::metrics::gauge::Gauge;
 use rules::config::Game;
 use rules::pots;
 use rules::table::{Life, Table};
-use tables::{OperatorId, Store, StoreError};
+use tables::{OperatorId, Store, StoreError, unreadable};
 use tokio::sync::watch;
 use tokio::time::sleep;
 
@@ -167,8 +167,11 @@ async fn count(store: &dyn Store, operator: &OperatorId) -> Result<Counted, Stor
             return Ok(counted);
         };
         after = Some(last.table);
-        for (_, stored) in &page {
-            counted.add(&stored.table);
+        for (key, stored) in &page {
+            match stored {
+                Ok(stored) => counted.add(&stored.table),
+                Err(error) => unreadable(key, error),
+            }
         }
         drop(page);
         sleep(REST).await;

@@ -7,9 +7,9 @@ use std::time::Duration;
 use async_trait::async_trait;
 use rules::{Millis, Table};
 use tables::{
-    Books, Commit, History, MemoryStore, OperatorId, Outage, Outcome, RequestId, RequestRecord, ResumeKey,
-    Settlement, SettlementFilter, SettlementPage, SettlementPosition, Stops, Store, StoreError, Stored,
-    TableId, TableKey,
+    Books, Commit, History, Listed, MemoryStore, OperatorId, Outage, Outcome, RequestId, RequestRecord,
+    ResumeKey, Settlement, SettlementFilter, SettlementPage, SettlementPosition, Stops, Store, StoreError,
+    Stored, TableId, TableKey,
 };
 use tokio::sync::Semaphore;
 use uuid::Uuid;
@@ -28,12 +28,14 @@ pub enum Gate {
     Panicking,
 }
 
-/// A store behind a gate. Only what a caller's call needs first is gated: reads of tables, and commits.
+/// A store behind a gate. Only what a caller's call needs first is gated: reads of tables, and commits; and what watchers
+/// read.
 #[derive(Default)]
 pub struct Gated {
     inner: MemoryStore,
     loads: Mutex<Gate>,
     commits: Mutex<Gate>,
+    histories: Mutex<Gate>,
     /// Reads of tables that have come to the gate so far.
     arrived: AtomicUsize,
 }
@@ -54,6 +56,11 @@ impl Gated {
     /// How many reads of tables have come to the gate so far.
     pub fn reads(&self) -> usize {
         self.arrived.load(Ordering::SeqCst)
+    }
+
+    /// What happens to reads of histories from now on.
+    pub fn histories(&self, gate: Gate) {
+        *self.histories.lock().unwrap() = gate;
     }
 
     /// What happens to commits from now on.
@@ -105,6 +112,7 @@ impl Store for Gated {
     }
 
     async fn history(&self, key: &TableKey, after: u64, limit: usize) -> Result<History, StoreError> {
+        pass(&self.histories).await?;
         self.inner.history(key, after, limit).await
     }
 
@@ -125,7 +133,7 @@ impl Store for Gated {
         operator: &OperatorId,
         after: Option<TableId>,
         limit: usize,
-    ) -> Result<Vec<(TableKey, Stored)>, StoreError> {
+    ) -> Result<Vec<Listed>, StoreError> {
         self.inner.tables(operator, after, limit).await
     }
 

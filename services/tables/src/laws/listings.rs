@@ -10,7 +10,7 @@ use super::fixture::{
 };
 use crate::ids::TableId;
 use crate::settlement::{SettlementFilter, SettlementKind};
-use crate::store::Store;
+use crate::store::{Listed, Store};
 
 pub(super) async fn pages_of_tables_are_stable(store: &Arc<dyn Store>) -> Verdict {
     let now = store.now().await.map_err(text)?;
@@ -20,12 +20,11 @@ pub(super) async fn pages_of_tables_are_stable(store: &Arc<dyn Store>) -> Verdic
         done(&**store, opening(&key(2, number + 1)?, now)?).await?;
     }
     let first = store.tables(&me, None, 2).await.map_err(text)?;
-    let numbers = |page: &[(crate::TableKey, crate::Stored)]| -> Vec<u128> {
-        page.iter().map(|(key, _)| key.table.0.as_u128()).collect()
-    };
+    let numbers =
+        |page: &[Listed]| -> Vec<u128> { page.iter().map(|(key, _)| key.table.0.as_u128()).collect() };
     ensure!(numbers(&first) == [10, 20], "the first page: {:?}", numbers(&first));
     ensure!(
-        first.iter().all(|(key, s)| key.operator == me && s.token.version == 1),
+        first.iter().all(|(key, s)| key.operator == me && s.as_ref().is_ok_and(|s| s.token.version == 1)),
         "a page shows other tables"
     );
     // Between two pages tables are opened before, at and after the place.

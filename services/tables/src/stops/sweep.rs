@@ -17,6 +17,7 @@ use crate::dealer::nonce;
 use crate::ids::{OperatorId, TableKey};
 use crate::play::{PlayError, Tables, Verdict};
 use crate::store::{StoreError, Token};
+use crate::unreadable::unreadable;
 
 /// So many tables are read at a time, and so many are worked on at once: a sweep leaves room for play.
 const PAGE: usize = 100;
@@ -173,6 +174,14 @@ impl Tables {
             self.core.gate.open(&*self.core.store, operator).await?;
             let mut jobs = JoinSet::new();
             for (key, stored) in page {
+                let stored = match stored {
+                    Ok(stored) => stored,
+                    // Nothing can be done at it, and so nothing that is stopped.
+                    Err(error) => {
+                        unreadable(&key, &error);
+                        continue;
+                    }
+                };
                 if self.standing(&key)?.asks(&stored.table).is_empty() {
                     continue;
                 }

@@ -216,7 +216,7 @@ impl Store for Faulty {
         operator: &OperatorId,
         after: Option<TableId>,
         limit: usize,
-    ) -> Result<Vec<(TableKey, Stored)>, StoreError> {
+    ) -> Result<Vec<Listed>, StoreError> {
         self.inner.tables(operator, after, limit).await
     }
 

@@ -211,7 +211,7 @@ impl Store for Lossy {
         operator: &OperatorId,
         after: Option<TableId>,
         limit: usize,
-    ) -> Result<Vec<(TableKey, Stored)>, StoreError> {
+    ) -> Result<Vec<Listed>, StoreError> {
         self.primary().tables(operator, after, limit).await
     }
 
