@@ -85,7 +85,7 @@ impl Tables {
                 }
             }
         };
-        match self.run(key, at, judge).await {
+        match self.run_admitted(key, at, judge).await {
             // Its payment has begun, now or before.
             Ok(_) => {}
             // A twin of this request may have come to its end meanwhile.

@@ -25,6 +25,9 @@ use crate::store::{Commit, RequestRecord, Store, StoreError};
 
 pub(crate) use self::step::{Ended, State, Verdict, stamped};
 
+/// So often it is looked what is stopped, for one call.
+const LOOKS: usize = 3;
+
 /// A request as its caller names it.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Request {
@@ -254,9 +257,6 @@ impl Tables {
         ask: Ask,
         answer: Answer<'_>,
     ) -> Result<Answered, PlayError> {
-        if brought(&ask).is_some() {
-            self.core.gate.open(&*self.core.store, &key.operator).await?;
-        }
         if let Some(request) = request
             && self.draws(&key.operator)
             && drawing::draws(&ask)
@@ -294,7 +294,11 @@ impl Tables {
             let request = request.map(record);
             Verdict::Commit(Draft { events, after: Arc::new(after), request, not_before: None, until }, bytes)
         };
-        match self.run(key, at, judge).await {
+        let ended = match brought(&command.ask) {
+            Some(_) => self.run_admitted(key, at, judge).await,
+            None => self.run(key, at, judge).await,
+        };
+        match ended {
             Ok(Ended::Done(bytes)) => Ok(Answered { bytes, replayed: false }),
             Ok(Ended::Repeated(bytes)) => Ok(Answered { bytes, replayed: true }),
             Err(error) => self.unless_done_before(key, request, error).await,
@@ -339,6 +343,25 @@ impl Tables {
             // Turns carry no request record that could be met.
             Ended::Repeated(_) => Err(PlayError::RequestReused),
         }
+    }
+
+    /// As [`Tables::run`], of a judgement that asks for [`Tables::admission`]: what is stopped is looked up first. Whoever
+    /// waits long for his turn at the table, or for the state, looks once more instead of giving up.
+    pub(crate) async fn run_admitted<R>(
+        &self,
+        key: &TableKey,
+        at: Millis,
+        judge: impl Fn(&Table, Millis) -> Verdict<R>,
+    ) -> Result<Ended<R>, PlayError> {
+        for _ in 1..LOOKS {
+            self.core.gate.open(&*self.core.store, &key.operator).await?;
+            match self.run(key, at, &judge).await {
+                Err(PlayError::Store(StoreError::Unavailable(_))) if self.standing(key).is_err() => {}
+                ended => return ended,
+            }
+        }
+        self.core.gate.open(&*self.core.store, &key.operator).await?;
+        self.run(key, at, judge).await
     }
 
     /// Until when the ask may be committed if it brings a player or his chips to the table: the stops of rules 9.4 stand

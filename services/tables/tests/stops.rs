@@ -119,6 +119,42 @@ async fn scope_of_refusal(refused: Result<Answered, PlayError>) -> String {
     }
 }
 
+/// Who waits for his turn at a busy table longer than he may go by what he knows of stops looks again, and is judged by what
+/// is stopped then.
+#[tokio::test(start_paused = true)]
+async fn who_waits_long_for_his_turn_is_judged_by_what_is_stopped_then() {
+    for stopped in [false, true] {
+        let store = alone();
+        let (tables, elsewhere) =
+            (tables(Arc::<Faulty>::clone(&store) as Arc<dyn Store>), tables(Arc::<Faulty>::clone(&store)));
+        let key = two_players(&tables, 1).await;
+        let busy = |wanted: Ask| {
+            let (tables, key) = (tables.clone(), key.clone());
+            tokio::spawn(async move { ask(&tables, &key, wanted).await })
+        };
+        store.gate.forget_permits(tokio::sync::Semaphore::MAX_PERMITS);
+        // Each of them is given up on after a while.
+        let before = [busy(wish("ann", true)), busy(wish("bob", true))];
+        sleep(Duration::from_millis(10)).await;
+        let waits = busy(sit("eve"));
+        sleep(Duration::from_millis(10)).await;
+        let stopping = tokio::spawn(async move {
+            if stopped {
+                disable(&elsewhere, 2, &Scope::Operator(operator())).await.unwrap();
+            }
+        });
+        sleep(Duration::from_millis(1500)).await;
+        assert!(before.iter().all(JoinHandle::is_finished) && waits.is_finished() == stopped);
+        store.gate.add_permits(tokio::sync::Semaphore::MAX_PERMITS);
+        let seated = waits.await.unwrap();
+        stopping.await.unwrap();
+        match stopped {
+            false => assert!(seated.is_ok(), "{seated:?}"),
+            true => assert_eq!(scope_of_refusal(seated).await, "OPERATOR: audit"),
+        }
+    }
+}
+
 #[tokio::test(start_paused = true)]
 async fn a_stopped_scope_begins_nothing_shows_why_and_goes_on_when_lifted() {
     for scope in every_scope_of_tables() {
