@@ -1,6 +1,7 @@
 //! What the process says about itself: its log, its metrics and its traces. No card is ever written to any of them.
 
 pub mod binary;
+pub mod codes;
 pub mod conventions;
 pub mod hands;
 pub mod listener;

@@ -1,8 +1,10 @@
 //! The span of a call to a wallet: what was asked and what came of it, and nothing of what either side said.
 
 use tables::wallet::{Call, Reply};
+use tonic::Code;
 
-use crate::telemetry::conventions::{GRPC, RPC_METHOD, RPC_SYSTEM, WALLET_CALL, WALLET_OUTCOME};
+use crate::telemetry::codes::word;
+use crate::telemetry::conventions::{GRPC, RPC_METHOD, RPC_STATUS, RPC_SYSTEM, WALLET_CALL, WALLET_OUTCOME};
 use crate::telemetry::spans::{Child, Kind, child, is_told};
 
 /// A call that has no answer yet. Dropped, it had none in time.
@@ -27,8 +29,10 @@ impl Asked {
         Asked(asked)
     }
 
-    pub(super) fn answered(mut self, reply: &Reply) {
+    /// `code`: how the call ended; `reply`: what that came to.
+    pub(super) fn answered(mut self, code: Code, reply: &Reply) {
         let asked = std::mem::take(&mut self.0);
+        asked.set(RPC_STATUS, word(code));
         asked.set(
             WALLET_OUTCOME,
             match reply {
@@ -47,6 +51,7 @@ impl Asked {
 
 impl Drop for Asked {
     fn drop(&mut self) {
+        self.0.set(RPC_STATUS, word(Code::DeadlineExceeded));
         self.0.set(WALLET_OUTCOME, "unknown");
         self.0.failed("timeout");
     }

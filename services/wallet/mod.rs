@@ -115,13 +115,15 @@ impl GrpcWallet {
 impl Wallet for GrpcWallet {
     async fn ask(&self, call: Call, order: &Order) -> Reply {
         let asked = Asked::now(call);
-        let reply = match asked.0.run(self.transaction(call, order, &asked.0)).await {
+        let answer = asked.0.run(self.transaction(call, order, &asked.0)).await;
+        let code = answer.as_ref().map_or_else(Status::code, |_| Code::Ok);
+        let reply = match answer {
             Ok(Some(transaction)) => reading::reply(call, order, &transaction),
             Ok(None) => Reply::Unknown("an answer without a transaction".to_owned()),
             Err(status) if status.code() == Code::NotFound && call == Call::Find => Reply::Missing,
             Err(status) => Reply::Unknown(self.error(&status)),
         };
-        asked.answered(&reply);
+        asked.answered(code, &reply);
         reply
     }
 }

@@ -12,6 +12,7 @@ use tonic::body::Body;
 use tonic::{Code, Status};
 
 use super::methods::{Kind, Method};
+use crate::telemetry::codes::word;
 
 /// Counts calls of the contract. Methods are paths of the contract or [`super::methods::UNKNOWN`], codes as gRPC spells them:
 /// nothing of it is a caller's own words. It may not wait for anything.
@@ -129,28 +130,4 @@ impl HttpBody for CountedBody {
 
 fn code(headers: &HeaderMap) -> Option<Code> {
     headers.get(Status::GRPC_STATUS).map(|code| Code::from_bytes(code.as_bytes()))
-}
-
-/// The code as gRPC spells it.
-#[must_use]
-pub const fn word(code: Code) -> &'static str {
-    match code {
-        Code::Ok => "OK",
-        Code::Cancelled => "CANCELLED",
-        Code::Unknown => "UNKNOWN",
-        Code::InvalidArgument => "INVALID_ARGUMENT",
-        Code::DeadlineExceeded => "DEADLINE_EXCEEDED",
-        Code::NotFound => "NOT_FOUND",
-        Code::AlreadyExists => "ALREADY_EXISTS",
-        Code::PermissionDenied => "PERMISSION_DENIED",
-        Code::ResourceExhausted => "RESOURCE_EXHAUSTED",
-        Code::FailedPrecondition => "FAILED_PRECONDITION",
-        Code::Aborted => "ABORTED",
-        Code::OutOfRange => "OUT_OF_RANGE",
-        Code::Unimplemented => "UNIMPLEMENTED",
-        Code::Internal => "INTERNAL",
-        Code::Unavailable => "UNAVAILABLE",
-        Code::DataLoss => "DATA_LOSS",
-        Code::Unauthenticated => "UNAUTHENTICATED",
-    }
 }

@@ -11,8 +11,8 @@ use tonic_types::StatusExt;
 use tracing::Span;
 use tracing::field::Empty;
 
-use super::counting::word;
 use super::methods::{Kind, Method};
+use crate::telemetry::codes::word;
 use crate::telemetry::conventions::{
     ERROR_REASON, ERROR_TYPE, GRPC, OPERATOR, RPC_METHOD, RPC_STATUS, RPC_SYSTEM, SPAN_KIND, SPAN_NAME,
     SPAN_STATUS,

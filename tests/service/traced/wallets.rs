@@ -25,6 +25,7 @@ async fn a_wallet_is_told_whose_trace_it_works_for() {
     assert_eq!(debit.attribute("fulcrum.wallet.call"), "debit");
     assert_eq!(debit.attribute("fulcrum.wallet.outcome"), "booked");
     assert_eq!(debit.attribute("rpc.system.name"), "grpc");
+    assert_eq!(debit.attribute("rpc.response.status_code"), "OK");
     assert_eq!(debit.status, "unset");
     assert_eq!(room.bank().parents(), [format!("00-{TRACE}-{}-01", debit.id)]);
     assert!(call.start <= debit.start && debit.end <= call.end, "the call waits for it");
@@ -69,7 +70,9 @@ async fn a_wallet_that_fails_shows_in_the_trace_and_its_words_do_not() {
     let (debit, find) = (tower.span(DEBIT).await, tower.span(FIND).await);
     assert_eq!(debit.attribute("fulcrum.wallet.outcome"), "unknown");
     assert_eq!((debit.attribute("error.type"), debit.status.as_str()), ("unknown", "error"));
+    assert_eq!(debit.attribute("rpc.response.status_code"), "INTERNAL");
     assert_eq!(find.attribute("fulcrum.wallet.outcome"), "missing");
+    assert_eq!(find.attribute("rpc.response.status_code"), "NOT_FOUND");
     assert_eq!(find.status, "unset");
     let call = tower.span("fulcrum.v1.TableService/SeatPlayer").await;
     assert_eq!(call.attribute("fulcrum.error.reason"), "WALLET_NOT_CONFIRMED");
