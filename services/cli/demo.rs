@@ -73,7 +73,7 @@ pub async fn run(args: DemoArgs) -> Result<(), Failure> {
     let played = play(&args, node.address(), &mut stop).await;
     // A drain waits for streams that nobody reads any more: with a second signal nobody waits.
     tokio::select! {
-        stopped = node.stop(Instant::now() + END) => played.and(stopped),
+        stopped = node.stop(Instant::now() + END, async {}) => played.and(stopped),
         () = stop.asked() => played,
     }
 }

@@ -276,11 +276,11 @@ impl Node {
 
     /// Ends it softly, until this moment at the latest. What goes on without calls takes up nothing new from now on: other
     /// servers do, or this one when it is there again. Calls that are at work are answered, and last what has happened is
-    /// told.
+    /// told: hands, and together with them `last`.
     ///
     /// # Errors
     /// [`Failure`] if the server had failed.
-    pub async fn stop(self, until: Instant) -> Result<(), Failure> {
+    pub async fn stop(self, until: Instant, last: impl Future<Output = ()>) -> Result<(), Failure> {
         // Errors say that the other side has ended already.
         let _ = self.stop_clocks.send(true);
         let _ = self.stop_serving.send(());
@@ -293,9 +293,12 @@ impl Node {
             }
         };
         let (serving, ()) = tokio::join!(self.serving, background);
-        if let Some(telling) = self.telling {
-            telling.end(until).await;
-        }
+        let telling = async {
+            if let Some(telling) = self.telling {
+                telling.end(until).await;
+            }
+        };
+        tokio::join!(telling, last);
         let _ = self.stop_observing.send(true);
         served(serving)
     }

@@ -232,10 +232,13 @@ pub async fn run(args: ServeArgs) -> Result<(), Failure> {
     tracing::info!(event = "stopping", "asked to stop: no new calls, streams are sent away");
     let until = Instant::now() + Duration::from_secs(settings.drain_seconds);
     let ending = async {
-        let stopped = node.stop(until).await;
-        if let Some(told) = told {
-            told.finish(until.saturating_duration_since(Instant::now()).min(LAST_SPANS)).await;
-        }
+        // A collector that does not answer is waited for once.
+        let spans = async {
+            if let Some(told) = told {
+                told.finish(until.saturating_duration_since(Instant::now()).min(LAST_SPANS)).await;
+            }
+        };
+        let stopped = node.stop(until, spans).await;
         tracing::info!(event = "stopped", "stopped");
         stopped
     };

@@ -20,7 +20,9 @@ struct Telling {
 impl Telling {
     fn start(more: &[&str]) -> Telling {
         let mut arguments = vec!["serve", "--memory", "--listen", "127.0.0.1:0", "--log-format", "json"];
-        arguments.extend(["--metrics", "127.0.0.1:0"]);
+        if !more.contains(&"--metrics") {
+            arguments.extend(["--metrics", "127.0.0.1:0"]);
+        }
         arguments.extend(more);
         let mut process = fulcrum(arguments).spawn().unwrap();
         let log = BufReader::new(process.stderr.take().unwrap());
@@ -92,6 +94,23 @@ fn the_level_of_the_log_changes_while_the_server_runs() {
     assert!(lines.and_then(|lines| lines.parse::<f64>().ok()).is_some_and(|lines| lines >= 2.0), "{lines:?}");
 }
 
+/// Through an address by which other machines come: also who calls from this one is a stranger then. Where the machine has
+/// no such address, nobody can come by it.
+#[test]
+fn strangers_may_look_at_the_log_and_not_change_it() {
+    let socket = std::net::UdpSocket::bind("0.0.0.0:0").unwrap();
+    // Nothing is sent: it only chooses the address.
+    let own = socket.connect("192.0.2.1:9").and_then(|()| socket.local_addr()).map(|address| address.ip());
+    let Some(own) = own.ok().filter(|own| !own.is_loopback()) else {
+        return;
+    };
+    let mut server = Telling::start(&["--metrics", &format!("{own}:0"), "--log", "info"]);
+    assert_eq!(server.ask("PUT /log", "trace"), (403, "only this machine may change the log".into()));
+    assert_eq!(server.ask("GET /log", ""), (200, "info".into()));
+    server.metrics = server.metrics.replace(&own.to_string(), "127.0.0.1");
+    assert!(TcpStream::connect(&server.metrics).is_err(), "it listens there only");
+}
+
 #[test]
 fn what_is_no_filter_changes_nothing() {
     let server = Telling::start(&["--log", "info"]);
@@ -129,6 +148,25 @@ fn a_collector_that_is_not_there_is_told_of_and_the_end_does_not_wait_for_it() {
     server.event("stopped");
     assert!(server.process.wait().unwrap().success());
     assert!(begun.elapsed() < Duration::from_secs(20), "{:?}", begun.elapsed());
+}
+
+/// Hands and calls are told together at the end: each has three seconds.
+#[test]
+fn a_collector_that_says_nothing_is_waited_for_once() {
+    let silent = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
+    let collector = format!("http://{}", silent.local_addr().unwrap());
+    let mut server = Telling::start(&["--traces", &collector, "--trace-ratio", "1", "--log", "info"]);
+    let (code, _, errors) =
+        super::child::run(["load", "--address", &server.address, "--tables", "1", "--duration", "1s"]);
+    assert_eq!(code, 0, "{errors}");
+    let pid = server.process.id().to_string();
+    assert!(std::process::Command::new("kill").args(["-TERM", &pid]).status().unwrap().success());
+    server.event("draining");
+    let begun = Instant::now();
+    server.event("stopped");
+    assert!(server.process.wait().unwrap().success());
+    let took = begun.elapsed();
+    assert!((Duration::from_secs(2)..Duration::from_millis(5_500)).contains(&took), "{took:?}");
 }
 
 #[test]
