@@ -12,9 +12,11 @@ mod janitor;
 mod keyring;
 mod kill;
 mod laws;
+mod lines;
 mod outbox;
 mod payment_records;
 mod payments;
+#[allow(dead_code, reason = "the program's tests need more of it")]
 mod play;
 mod redis;
 mod seal;

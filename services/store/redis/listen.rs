@@ -113,6 +113,7 @@ impl Listener {
             shards,
             notes: notes.downgrade(),
             lines: HashMap::new(),
+            reached: HashSet::new(),
             places: HashMap::new(),
             next: 0,
         };
@@ -175,6 +176,8 @@ struct Task {
     shards: u16,
     notes: mpsc::WeakSender<Note>,
     lines: HashMap<Endpoint, Line>,
+    /// Which servers were reached before.
+    reached: HashSet<Endpoint>,
     /// Where each channel is subscribed.
     places: HashMap<TableKey, Endpoint>,
     next: u64,
@@ -291,6 +294,9 @@ impl Task {
                 return false;
             };
             self.places.retain(|_, place| *place != node.endpoint);
+            if !self.reached.insert(node.endpoint.clone()) {
+                node.link.counts.reconnected();
+            }
             self.lines.insert(node.endpoint.clone(), Line { live, number });
         }
         let Some(line) = self.lines.get_mut(&node.endpoint) else {

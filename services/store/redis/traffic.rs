@@ -20,7 +20,7 @@ pub trait RoundTrips: Send + Sync + 'static {
 /// What there is at the moment, and has been.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Traffic {
-    /// Connections to servers with tables that are open.
+    /// Connections to servers with tables that are open, those on which commits are heard of among them.
     pub connections: u64,
     /// How many were made in place of a broken one.
     pub reconnects: u64,

@@ -7,12 +7,14 @@ use std::time::Duration;
 use fulcrum::store::redis::{Durability, RedisConfig, RedisStore, Topology};
 use fulcrum::telemetry::metrics::{Metrics, redis};
 use fulcrum::telemetry::store::Watched;
-use tables::Store;
+use serde_json::json;
+use tables::{Ear, Heard, Store, TableKey, Token};
 use tokio::sync::watch;
 
 use super::servers::{Server, until};
 use super::{keeping, open, played};
 use crate::fixtures::key;
+use crate::lines::Lines;
 
 /// A store that is watched over, and what is told of it.
 struct Seen {
@@ -103,6 +105,70 @@ async fn a_server_tells_how_it_is_and_what_goes_to_it_is_timed() {
     seen.store.check().await.expect("it is there again");
     assert_eq!(seen.value("fulcrum_store_up"), Some(1.0));
     seen.until("its state again", |seen| seen.value(&of("persistence", &server)) == Some(1.0)).await;
+}
+
+/// The log of the thread is read, so that there is only one.
+#[tokio::test]
+async fn the_log_says_once_when_a_server_writes_no_file_any_more_and_when_it_does_again() {
+    let log = Lines::default();
+    let _reading = log.read();
+    let server = Server::start();
+    let seen = Seen::open(&server, Durability::Memory).await;
+    let persistence = of("persistence", &server);
+    seen.until("its state", |seen| seen.value(&persistence) == Some(1.0)).await;
+    assert_eq!(log.of("redis_persistence_off").len() + log.of("redis_persistence_on").len(), 0);
+    server.ask::<()>(&["CONFIG", "SET", "appendonly", "no"]);
+    seen.until("no persistence", |seen| seen.value(&persistence) == Some(0.0)).await;
+    // It is looked at a few times more.
+    tokio::time::sleep(Duration::from_millis(300)).await;
+    let line = log.only("redis_persistence_off");
+    assert_eq!((&line["level"], &line["server"]), (&json!("ERROR"), &json!(server.endpoint().to_string())));
+    assert!(log.of("redis_persistence_on").is_empty());
+    server.ask::<()>(&["CONFIG", "SET", "appendonly", "yes"]);
+    seen.until("persistence again", |seen| seen.value(&persistence) == Some(1.0)).await;
+    tokio::time::sleep(Duration::from_millis(300)).await;
+    let line = log.only("redis_persistence_on");
+    assert_eq!((&line["level"], &line["server"]), (&json!("INFO"), &json!(server.endpoint().to_string())));
+    assert_eq!(log.of("redis_persistence_off").len(), 1);
+}
+
+/// A server that never wrote a file is told of, too.
+#[tokio::test]
+async fn the_log_says_that_a_server_writes_no_file_from_the_beginning() {
+    let log = Lines::default();
+    let _reading = log.read();
+    let server = Server::with(&[]);
+    let seen = Seen::open(&server, Durability::Memory).await;
+    seen.until("its state", |seen| seen.value(&of("persistence", &server)) == Some(0.0)).await;
+    log.only("redis_persistence_off");
+}
+
+/// Nobody is told of commits on it any more, until there is another one.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_connection_of_the_listener_that_breaks_and_is_made_anew_is_counted() {
+    struct Deaf;
+    impl Ear for Deaf {
+        fn hear(&self, _: &TableKey, _: Heard) {}
+
+        fn told(&self, _: &TableKey) -> Option<Token> {
+            None
+        }
+    }
+    let server = Server::start();
+    let seen = Seen::open(&server, Durability::Memory).await;
+    played(&seen.redis, key(1), 1, 1).await;
+    let ear: Arc<dyn Ear> = Arc::new(Deaf);
+    let _following = seen.redis.follow(&key(1), &ear).await.expect("a store").expect("it tells");
+    let listened = || server.ask::<Vec<String>>(&["PUBSUB", "SHARDCHANNELS"]).len();
+    assert_eq!((listened(), seen.redis.traffic().reconnects), (1, 0));
+    for times in [1_u32, 2] {
+        let killed: u64 = server.ask(&["CLIENT", "KILL", "TYPE", "pubsub"]);
+        assert_eq!(killed, 1);
+        let reconnects = |seen: &Seen| seen.redis.traffic().reconnects;
+        seen.until("it listens again", |seen| listened() == 1 && reconnects(seen) >= times.into()).await;
+        assert_eq!(reconnects(&seen), u64::from(times));
+        assert_eq!(seen.value("fulcrum_redis_reconnects_total"), Some(f64::from(times)));
+    }
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
