@@ -8,6 +8,9 @@ mod bots;
 #[allow(dead_code, reason = "the store's tests need more of it")]
 mod chain;
 mod child;
+#[path = "../service/harness/collector.rs"]
+#[allow(dead_code, reason = "the service's tests need more of it")]
+mod collector;
 mod conformance;
 mod crash;
 mod demo;
@@ -44,3 +47,7 @@ mod stops;
 mod store;
 mod telling;
 mod trace;
+mod traces;
+
+/// Longer than anything in a process of ours takes.
+const PATIENCE: std::time::Duration = std::time::Duration::from_secs(60);

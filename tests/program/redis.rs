@@ -28,6 +28,11 @@ pub fn start(redis: &servers::Server, keys: &Path) -> Server {
     start_at("127.0.0.1:0", redis, keys, &[])
 }
 
+/// A server on this Redis with more arguments.
+pub fn start_with(redis: &servers::Server, keys: &Path, more: &[&str]) -> Server {
+    start_at("127.0.0.1:0", redis, keys, more)
+}
+
 fn start_at(address: &str, redis: &servers::Server, keys: &Path, more: &[&str]) -> Server {
     let url = format!("redis://127.0.0.1:{}?shards=8", redis.port);
     let arguments = ["--listen", address, "--redis", &url, "--key-file", keys.to_str().unwrap()];

@@ -1,16 +1,20 @@
 //! `fulcrum trace` on real stores: the course of a hand is that of its commits, and no card is in it.
 
 use std::collections::BTreeSet;
+use std::path::Path;
+use std::sync::Arc;
 
 use fulcrum::store::{EmbeddedSettings, EmbeddedStore};
 use fulcrum::telemetry::hands::HandTrace;
-use rules::Event;
+use rules::{Event, Millis};
 use serde_json::Value;
+use tables::time::{Clock, ManualClock};
 use tables::{Commit, Outcome, Store, TableKey};
 
 use crate::chain::Chain;
 use crate::child::run;
 use crate::fixtures::{key, keys};
+use crate::play::{Dice, START};
 use crate::servers::Server;
 use crate::store::show::{faces, words};
 use crate::store::{open_file, open_redis, store_in, url};
@@ -141,6 +145,60 @@ async fn a_hand_is_told_from_redis_and_from_a_file_as_it_was_played() {
             check_no_cards(&json);
         }
     }
+}
+
+/// The picture is what people read: it is looked at as a whole, and any change of it has to be meant.
+/// `FULCRUM_WRITE_GOLDEN=1` writes it anew.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_hand_is_drawn_as_it_was_before() {
+    let folder = tempfile::tempdir().unwrap();
+    let (path, file) = store_in(&folder);
+    let clock = Arc::new(ManualClock::at(START));
+    let settings = EmbeddedSettings {
+        verify: false,
+        clock: Arc::clone(&clock) as Arc<dyn Clock>,
+        ..EmbeddedSettings::new(path, keys())
+    };
+    let store = EmbeddedStore::open(settings).unwrap();
+    let mut drawn = String::new();
+    // Hands in which something happens, and the ones that run.
+    for number in [7_u64, 8] {
+        let mut chain = Chain::new(key(number.into()), number);
+        chain.game.pass(clock.now() - START);
+        let (mut all, mut dice) = (Vec::new(), Dice::new(number));
+        for _ in 0..400 {
+            // Nobody decides as fast as another one.
+            chain.game.pass(Millis(700 + dice.below(9_000)));
+            let commit = chain.next();
+            clock.advance(chain.game.now() - clock.now());
+            assert!(matches!(store.commit(commit.clone()).await, Ok(Outcome::Committed { .. })));
+            all.push(commit);
+        }
+        let hands = hands(&all);
+        let most = |wanted: &dyn Fn(&Event) -> bool| {
+            let count = |commits: &[Commit]| events(commits).filter(|event| wanted(event)).count();
+            hands.iter().max_by_key(|(number, commits)| (count(commits), u64::MAX - number)).unwrap().0
+        };
+        let told = BTreeSet::from([
+            most(&|event| matches!(event, Event::Acted { .. } | Event::PivotPicked { .. })),
+            most(&|event| matches!(event, Event::UncalledReturned { .. } | Event::HandShown { .. })),
+            most(&|event| matches!(event, Event::HandVoided { .. })),
+            all.last().unwrap().table.hands,
+        ]);
+        for hand in told {
+            drawn += &format!("{}/{hand}\n", key(number.into()));
+        }
+    }
+    drop(store);
+    let drawn = drawn.lines().map(|hand| trace(&["--store", &file, hand]).replace(&file, "tables.redb"));
+    let drawn = drawn.collect::<Vec<_>>().join("\n");
+    check_no_cards(&drawn);
+    let golden = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/golden/trace.txt");
+    if std::env::var_os("FULCRUM_WRITE_GOLDEN").is_some() {
+        std::fs::write(&golden, &drawn).unwrap();
+    }
+    let expected = std::fs::read_to_string(&golden).unwrap();
+    assert!(drawn == expected, "drawn is now:\n{drawn}");
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]

@@ -69,6 +69,16 @@ impl RandomGame {
         RandomGame { table, opened, dice: Dice::new(seed), now, players: seed * 1000 }
     }
 
+    /// When the last commit was.
+    pub fn now(&self) -> Millis {
+        self.now
+    }
+
+    /// Nothing happens for so long.
+    pub fn pass(&mut self, time: Millis) {
+        self.now = self.now + time;
+    }
+
     /// The next commit: the events, after which `self.table` is the state.
     pub fn step(&mut self) -> Vec<Event> {
         loop {

@@ -89,3 +89,43 @@ async fn read<B: Body + Unpin>(mut body: B) -> Result<String, (StatusCode, Strin
         filter => Ok(filter.to_owned()),
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::telemetry::log::{LogFormat, lines};
+
+    #[tokio::test]
+    async fn the_log_is_changed_from_this_machine_only() {
+        use tracing_subscriber::layer::SubscriberExt;
+        let (layer, levels) = lines(LogFormat::Text, "warn", std::io::sink).unwrap();
+        let _log = tracing_subscriber::registry().with(layer);
+        let mut now = "warn".to_owned();
+        for (from, allowed) in [
+            ("10.1.2.3", false),
+            ("127.0.0.1", true),
+            ("192.168.0.1", false),
+            ("::1", true),
+            ("fe80::1", false),
+            ("::ffff:127.0.0.9", true),
+            ("::ffff:10.1.2.3", false),
+            ("0.0.0.0", false),
+        ] {
+            let filter = if now == "warn" { "error" } else { "warn" };
+            let ask = async |method: Method, body: &str| {
+                let request = Request::builder().method(method).body(body.to_owned()).unwrap();
+                let answer = respond(request, from.parse().unwrap(), Some(&levels)).await;
+                (answer.status().as_u16(), answer.into_body().trim_end().to_owned())
+            };
+            let (status, told) = ask(Method::PUT, filter).await;
+            if allowed {
+                now = filter.to_owned();
+                assert_eq!((status, told.as_str()), (200, filter), "{from}");
+            } else {
+                assert_eq!((status, told.as_str()), (403, "only this machine may change the log"), "{from}");
+            }
+            // Everybody may look, and sees that it is so.
+            assert_eq!(ask(Method::GET, "").await, (200, now.clone()), "{from}");
+        }
+    }
+}

@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use rules::{Chips, Millis};
+use serde_json::json;
 use tables::{
     Commit, FeedLimits, MemoryStore, Message, OperatorId, Store, StoreError, SystemClock, TableId, TableKey,
     Token,
@@ -11,6 +12,7 @@ use tables::{
 use super::scraped::{Scraped, value};
 use crate::harness::gated::{Gate, Gated};
 use crate::harness::{House, Setup, in_time, texas};
+use crate::lines::Lines;
 use crate::loss::lossy::Lossy;
 use fulcrum::pb::v1;
 
@@ -133,6 +135,35 @@ async fn a_store_that_fails_is_counted_by_how_it_fails() {
     assert_eq!(value(&text, "fulcrum_store_up"), 1.0, "its checks are answered");
     let offset = value(&text, "fulcrum_store_time_offset_seconds");
     assert!(offset.abs() < 1.0, "it is the same clock: {offset}");
+    scraped.close().await;
+}
+
+/// Another server goes on at the table, and what it did cannot be read.
+#[tokio::test]
+async fn a_watcher_whose_table_cannot_be_read_is_cut_off_and_told_of() {
+    let log = Lines::default();
+    let _reading = log.read();
+    let store = Arc::new(Gated::default());
+    let setup =
+        || Setup { store: Arc::<Gated>::clone(&store) as Arc<dyn Store>, clocks: false, ..Setup::default() };
+    let (scraped, other) = (Scraped::open(setup()).await, House::with(setup()).await);
+    let (mut caller, mut elsewhere) = (scraped.house.caller().await, other.caller().await);
+    let table = caller.table_of(texas(), &["ann", "bob"]).await;
+    let mut watcher = scraped.house.tables.watch(&key(&table), None).await.expect("a watcher");
+    let Some(Message::Snapshot(snapshot)) = watcher.next().await else { panic!("no snapshot") };
+    elsewhere.prefer(&table, "ann").await;
+    caller.prefer(&table, "bob").await;
+    store.histories(Gate::Failing(StoreError::Unavailable("planted".into())));
+    let ended = in_time(watcher.next()).await;
+    assert!(matches!(ended, Some(Message::Behind { resume }) if resume == snapshot.version), "{ended:?}");
+    assert!(in_time(watcher.next()).await.is_none());
+    let text = scraped.now().await;
+    assert_eq!(value(&text, "fulcrum_watchers_cut_off_total{why=\"store\"}"), 1.0);
+    assert_eq!(value(&text, "fulcrum_watchers_cut_off_total{why=\"slow\"}"), 0.0);
+    let line = log.only("watcher_cut_off");
+    let told = (&line["level"], &line["slow"], &line["table"]);
+    assert_eq!(told, (&json!("INFO"), &json!(false), &json!(format!("dev/{table}"))));
+    other.close().await;
     scraped.close().await;
 }
 

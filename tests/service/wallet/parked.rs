@@ -4,6 +4,7 @@
 use fulcrum::pb::v1;
 use fulcrum::pb::v1::{Resolution, TransactionState};
 use rules::Millis;
+use serde_json::json;
 use tables::CourierSettings;
 use tonic::Status;
 
@@ -12,6 +13,7 @@ use super::room::{Room, buy_in, courier, leave, seat, stand_up, table_of};
 use crate::harness::operators::{ALPHA, BETA};
 use crate::harness::payments::parked;
 use crate::harness::{Caller, Setup, in_time, reason, texas};
+use crate::lines::Lines;
 use crate::resolving::{Clerk, in_state, total};
 use crate::secrecy::log::Log;
 
@@ -53,12 +55,19 @@ async fn try_again(caller: &mut Caller, table: &str, transaction: &str) {
 
 #[tokio::test]
 async fn a_credit_that_is_tried_again_is_paid() {
+    let log = Lines::default();
+    let _reading = log.read();
     let mut room = hasty().await;
     let table = table_of(&mut room.alpha, texas(), &["ann"]).await;
     room.bank().play_in(Method::Credit, |_| Act::Fail(Status::unavailable("never")));
     stand_up(&mut room.alpha, &leave(&table, "ann")).await.expect("she leaves");
     let one = the_parked_one(&mut room.alpha).await;
     assert_eq!((one.kind(), one.amount), (v1::TransactionKind::CashOut, 10_000));
+    let line = log.only("payment_parked");
+    let key = format!("alpha/{table}");
+    assert_eq!((&line["level"], &line["table"], &line["payment"]), (&json!("ERROR"), &json!(key), &json!(2)));
+    let names = line.as_object().is_some_and(|fields| fields.values().any(|value| value == "ann"));
+    assert!(!names, "no player is named: {line}");
     let books = total(&mut room.alpha).await;
     assert_eq!((books.parked, books.delivered, room.bank().balance("ann")), (10_000, 0, OPENING - 10_000));
 
