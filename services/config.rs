@@ -10,7 +10,7 @@ use config::{Config, File, FileFormat, Value};
 use serde::Deserialize;
 use thiserror::Error;
 
-pub use self::transport::Connections;
+pub use self::transport::{Connections, Tls, TlsPaths};
 use crate::telemetry::LogFormat;
 
 /// The defaults, as a file with comments that explains every setting.
@@ -37,6 +37,8 @@ pub struct Settings {
     pub linger_seconds: u64,
     /// Connections of callers.
     pub connections: Connections,
+    /// How they are kept from others' eyes.
+    pub tls: Tls,
     /// Bounds.
     pub limits: Limits,
     /// Operators' wallets, by the operators' names.
@@ -260,6 +262,7 @@ impl Settings {
         }
         self.metrics()?;
         self.connections.check()?;
+        self.tls.paths()?;
         if self.linger_seconds > self.drain_seconds / 2 {
             let most = "linger_seconds is half of drain_seconds at the most: calls have to end after it";
             return Err(ConfigError::Unusable(most.to_owned()));
@@ -348,6 +351,14 @@ mod tests {
             ("metrics = \"there\"", "metrics"),
             ("[limits]\nhistory = \"many\"", "history"),
             ("[limits]\nwatchers = 0", "limits.watchers"),
+            ("[tls]\ncert_file = \"a\"", "key_file"),
+            ("[tls]\nclient_ca_file = \"a\"", "cert_file"),
+            (
+                "[tls]\ncert_file = \"a\"\nkey_file = \"b\"\nclient_certificates = \"required\"",
+                "client_ca_file",
+            ),
+            ("[tls]\ncert_file = \"a\"\nkey_file = \"b\"\nclient_ca_file = \"c\"", "client_certificates"),
+            ("[tls]\nclient_certificates = \"perhaps\"", "client_certificates"),
             ("[connections]\nidle_seconds = 0", "connections.idle_seconds"),
             ("drain_seconds = 5\nlinger_seconds = 3", "linger_seconds"),
             ("[log]\nformat = \"xml\"", "format"),

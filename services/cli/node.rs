@@ -70,6 +70,7 @@ struct Kept {
 /// A running server.
 pub struct Node {
     address: SocketAddr,
+    scheme: &'static str,
     store: String,
     callers: String,
     stop_serving: oneshot::Sender<()>,
@@ -110,6 +111,7 @@ impl Setup {
             longest_call: Duration::from_secs(limits.call_seconds),
             drain: transport::for_calls(settings),
             linger: Duration::from_secs(settings.linger_seconds),
+            tls: transport::tls(settings)?,
             connections: transport::connections(settings),
             requests_kept: days(limits.request_days),
             settlements_kept: days(limits.settlement_days),
@@ -187,6 +189,7 @@ impl Node {
         serving.counting = observing.counting();
         let store = observing.store(opened.store);
         let callers = callers(&serving);
+        let scheme = if serving.tls.is_some() { "https" } else { "http" };
         let retention = Retention { operators: serving.operators(), kept: kept.settlements };
         let tables =
             Tables::new(store, Arc::new(OsDealer), tables).with_courier(Courier::new(wallets, courier));
@@ -221,6 +224,7 @@ impl Node {
         };
         Ok(Node {
             address,
+            scheme,
             store: opened.place,
             callers,
             stop_serving,
@@ -245,6 +249,12 @@ impl Node {
     #[must_use]
     pub const fn address(&self) -> SocketAddr {
         self.address
+    }
+
+    /// The same as a URL.
+    #[must_use]
+    pub fn url(&self) -> String {
+        format!("{}://{}", self.scheme, self.address)
     }
 
     /// Where the tables live, in words.

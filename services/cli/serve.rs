@@ -81,6 +81,19 @@ pub struct ServeArgs {
     #[arg(long, env = "FULCRUM_KEY_FILE", value_name = "FILE", help_heading = "Security")]
     key_file: Option<String>,
 
+    /// The server's certificate and what goes with it, in PEM; new ones are taken without a restart. [setting: tls.cert_file]
+    #[arg(long, env = "FULCRUM_TLS_CERT_FILE", value_name = "FILE", help_heading = "Security")]
+    tls_cert_file: Option<String>,
+    /// Its key, in PEM. [setting: tls.key_file]
+    #[arg(long, env = "FULCRUM_TLS_KEY_FILE", value_name = "FILE", help_heading = "Security")]
+    tls_key_file: Option<String>,
+    /// The authorities that sign callers' certificates, in PEM. [setting: tls.client_ca_file]
+    #[arg(long, env = "FULCRUM_TLS_CLIENT_CA_FILE", value_name = "FILE", help_heading = "Security")]
+    tls_client_ca_file: Option<String>,
+    /// Whether callers show a certificate: none, wanted or required. [setting: tls.client_certificates; default: none]
+    #[arg(long, env = "FULCRUM_TLS_CLIENT_CERTIFICATES", value_name = "WHETHER", help_heading = "Security")]
+    tls_client_certificates: Option<String>,
+
     /// How many connections may be open at once. [setting: connections.most; default: 20000]
     #[arg(long, env = "FULCRUM_CONNECTIONS", value_name = "CONNECTIONS", help_heading = "Limits")]
     connections: Option<u64>,
@@ -165,6 +178,10 @@ impl ServeArgs {
             ("drain_seconds", number(self.drain_seconds)),
             ("linger_seconds", number(self.linger_seconds)),
             ("connections.most", number(self.connections)),
+            ("tls.cert_file", text(&self.tls_cert_file)),
+            ("tls.key_file", text(&self.tls_key_file)),
+            ("tls.client_ca_file", text(&self.tls_client_ca_file)),
+            ("tls.client_certificates", text(&self.tls_client_certificates)),
             ("connections.age_minutes", number(self.connection_age_minutes)),
             ("store", store),
             ("redis", text(&self.redis)),
@@ -250,13 +267,12 @@ pub async fn run(args: ServeArgs) -> Result<(), Failure> {
 
 /// The line that says that the server is ready: for people on the standard output, for machines in the log.
 fn announce(node: &Node, format: LogFormat, output: &Output) -> Result<(), Failure> {
-    let (address, store, callers) = (node.address(), node.store(), node.callers());
+    let (url, address, store, callers) = (node.url(), node.address(), node.store(), node.callers());
     if format == LogFormat::Json {
         tracing::info!(event = "ready", %address, store, callers, "ready");
         return Ok(());
     }
     let version = env!("CARGO_PKG_VERSION");
-    Ok(output.print(&format!(
-        "fulcrum {version} is ready on http://{address} (store: {store}; callers: {callers})\n"
-    ))?)
+    Ok(output
+        .print(&format!("fulcrum {version} is ready on {url} (store: {store}; callers: {callers})\n"))?)
 }

@@ -28,3 +28,4 @@ pub use request::{added, seated};
 pub use server::{ServeConfig, ServeError, serve};
 pub use serving::Connections;
 pub use serving::peer::{Peer, PeerIdentity};
+pub use serving::tls::{ClientCertificates, Tls, TlsFault, TlsFiles};

@@ -1,5 +1,6 @@
 //! Puts the services together and serves them until the shutdown, and then to a clean end.
 
+use std::convert::Infallible;
 use std::future::Future;
 use std::net::SocketAddr;
 use std::sync::Arc;
@@ -29,6 +30,7 @@ use super::parse::page;
 use super::pivot::Pivots;
 use super::render::server::Limits;
 use super::serving::leaving::Leaving;
+use super::serving::tls::Tls;
 use super::serving::{Connections, Doors};
 use super::settlements::Settlements;
 use super::tables::TablesOfOperators;
@@ -57,6 +59,8 @@ pub struct ServeConfig {
     pub largest_message: usize,
     /// So many unary calls are at work at once; more are refused, to be repeated soon.
     pub calls_at_once: usize,
+    /// TLS; without it everything can be read on the way.
+    pub tls: Option<Arc<Tls>>,
     /// What a connection may do.
     pub connections: Connections,
     /// How long a watched table is quiet before a heartbeat.
@@ -96,6 +100,7 @@ impl Default for ServeConfig {
             longest_call: Duration::from_secs(10),
             largest_message: 256 * 1024,
             calls_at_once: 4096,
+            tls: None,
             connections: Connections::default(),
             heartbeat: Duration::from_secs(15),
             drain: Duration::from_secs(20),
@@ -169,8 +174,9 @@ where
         .add_service(services.control())
         .add_service(services.server())
         .prepare();
-    let counting = config.counting.clone();
-    let doors = Doors::new(&config.connections, front.layer(routes), stage.left.clone(), counting);
+    let (tls, counting) = (config.tls.clone(), config.counting.clone());
+    let renewing = renewing(tls.clone(), counting.clone());
+    let doors = Doors::new(&config.connections, tls, front.layer(routes), stage.left.clone(), counting);
     tracing::info!(%address, "serving");
     let ending = async {
         shutdown.await;
@@ -178,10 +184,19 @@ where
     };
     tokio::select! {
         _ = async { tokio::join!(doors.open(listener), ending) } => Ok(()),
+        never = renewing => match never {},
         () = overdue(stage.draining, config.drain) => {
             tracing::warn!(event = "drain_cut_short", "some calls did not end in time");
             Ok(())
         }
+    }
+}
+
+/// Takes new certificates for as long as it is let.
+async fn renewing(tls: Option<Arc<Tls>>, counting: Option<Arc<dyn Counting>>) -> Infallible {
+    match tls {
+        Some(tls) => tls.follow(counting).await,
+        None => std::future::pending().await,
     }
 }
 

@@ -10,6 +10,7 @@ mod hello;
 pub mod leaving;
 pub mod peer;
 mod places;
+pub mod tls;
 
 use std::io;
 use std::net::SocketAddr;
@@ -17,7 +18,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use tokio::net::{TcpListener, TcpStream};
-use tokio::sync::watch;
+use tokio::sync::{Semaphore, watch};
 use tokio::task::JoinSet;
 use tokio::time::{Instant, sleep};
 use tonic::service::Routes;
@@ -27,6 +28,7 @@ use super::layers::counting::Counting;
 use connection::{Connector, Protocol};
 use leaving::is_true;
 use places::Places;
+use tls::Tls;
 
 /// What a connection may do.
 #[derive(Clone, Debug)]
@@ -39,7 +41,7 @@ pub struct Connections {
     pub age: Option<Duration>,
     /// One without calls and streams is sent away after so long, at the latest after twice that.
     pub idle: Duration,
-    /// So long it may take until it has said that it speaks HTTP/2.
+    /// So long it may take until TLS is agreed on, and so long until it has said that it speaks HTTP/2.
     pub hello: Duration,
     /// So many calls and streams at once.
     pub streams: u32,
@@ -61,6 +63,8 @@ impl Default for Connections {
     }
 }
 
+/// So many callers are about to agree on TLS at once; more wait for their turn.
+const HANDSHAKES: usize = 256;
 /// The pause after the system had no room for another connection.
 const REST: Duration = Duration::from_millis(100);
 /// What goes wrong again and again is logged so often.
@@ -78,12 +82,15 @@ impl Doors {
     /// Doors to this service. It is left, and its connections are sent away, when `leaving` becomes true.
     pub fn new(
         settings: &Connections,
+        tls: Option<Arc<Tls>>,
         service: Fronted<Routes>,
         leaving: watch::Receiver<bool>,
         counting: Option<Arc<dyn Counting>>,
     ) -> Doors {
         let connector = Connector {
             service,
+            tls,
+            handshakes: Semaphore::new(HANDSHAKES),
             protocol: Protocol::of(settings),
             settings: settings.clone(),
             leaving: leaving.clone(),

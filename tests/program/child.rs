@@ -136,7 +136,7 @@ impl Server {
         command.args(arguments);
         let mut process = Running::start(command);
         let greeting = process.line();
-        let Some(address) = greeting.split("http://").nth(1).and_then(|rest| rest.split(' ').next()) else {
+        let Some(address) = greeting.split("://").nth(1).and_then(|rest| rest.split(' ').next()) else {
             let (code, output, errors) = process.wait();
             panic!("not ready: {greeting:?} {code} {output} {errors}");
         };

@@ -14,6 +14,7 @@ mod collector;
 mod conformance;
 mod crash;
 mod demo;
+mod draining;
 mod duplicates;
 #[path = "../store/events.rs"]
 mod events;
@@ -46,6 +47,7 @@ mod spectator;
 mod stops;
 mod store;
 mod telling;
+mod tls;
 mod trace;
 mod traces;
 

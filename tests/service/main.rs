@@ -28,6 +28,7 @@ mod secrecy;
 #[allow(dead_code, reason = "the store's tests need more of it")]
 mod servers;
 mod stops;
+mod tls;
 mod traced;
 mod wallet;
 mod watching;

@@ -1,9 +1,11 @@
 //! Connections, and their end, as the settings want them.
 
+use std::sync::Arc;
 use std::time::Duration;
 
+use crate::cli::failure::Failure;
 use crate::config::Settings;
-use crate::grpc::Connections;
+use crate::grpc::{ClientCertificates, Connections, Tls, TlsFiles};
 
 /// Calls that are at work when their connection is sent away end before it is cut off.
 const MARGIN: Duration = Duration::from_secs(5);
@@ -29,4 +31,22 @@ pub fn connections(settings: &Settings) -> Connections {
         grace: longest_call.saturating_add(MARGIN),
         ..Connections::default()
     }
+}
+
+/// TLS, if there is any.
+///
+/// # Errors
+/// [`Failure::Usage`] if a file cannot be used.
+pub fn tls(settings: &Settings) -> Result<Option<Arc<Tls>>, Failure> {
+    let paths = settings.tls.paths().map_err(|error| Failure::Usage(error.to_string()))?;
+    let Some(paths) = paths else {
+        return Ok(None);
+    };
+    let clients = match paths.clients {
+        None => ClientCertificates::None,
+        Some((authorities, false)) => ClientCertificates::Wanted(authorities),
+        Some((authorities, true)) => ClientCertificates::Required(authorities),
+    };
+    let tls = Tls::load(TlsFiles { certificate: paths.certificate, key: paths.key, clients });
+    tls.map(|tls| Some(Arc::new(tls))).map_err(|error| Failure::Usage(format!("tls: {error}")))
 }

@@ -34,6 +34,9 @@ pub trait Counting: Send + Sync + 'static {
 
     /// It has ended, for this reason.
     fn connection_ended(&self, why: &'static str);
+
+    /// The server's certificate ends at this second since the epoch.
+    fn certificate_ends(&self, second: u64);
 }
 
 impl fmt::Debug for dyn Counting {

@@ -12,8 +12,9 @@ use rand::TryRng;
 use rand::rngs::SysRng;
 use tokio::io::{AsyncRead, AsyncWrite};
 use tokio::net::TcpStream;
-use tokio::sync::watch;
-use tokio::time::sleep;
+use tokio::sync::{Semaphore, watch};
+use tokio::time::{sleep, timeout};
+use tokio_rustls::server::TlsStream;
 use tonic::service::Routes;
 
 use super::Connections;
@@ -23,6 +24,7 @@ use super::hello::{Heard, Hello};
 use super::leaving::is_true;
 use super::peer::{Peer, PeerIdentity};
 use super::places::Place;
+use super::tls::Tls;
 use crate::grpc::layers::Fronted;
 use crate::grpc::layers::counting::Counting;
 
@@ -74,6 +76,10 @@ impl Protocol {
 pub struct Connector {
     /// What is served.
     pub service: Fronted<Routes>,
+    /// How it is kept from others' eyes, if it is.
+    pub tls: Option<Arc<Tls>>,
+    /// Room for agreeing on that.
+    pub handshakes: Semaphore,
     /// How it is spoken.
     pub protocol: Protocol,
     /// What a connection may do.
@@ -89,6 +95,8 @@ pub struct Connector {
 enum End {
     /// The other side ended it, or broke the protocol.
     Caller,
+    /// TLS was not agreed on.
+    Unsafe,
     /// It never said that it speaks HTTP/2.
     Silent,
     /// Nothing went on.
@@ -103,6 +111,7 @@ impl End {
     const fn word(self) -> &'static str {
         match self {
             End::Caller => "caller",
+            End::Unsafe => "unsafe",
             End::Silent => "silent",
             End::Idle => "idle",
             End::Aged => "aged",
@@ -121,12 +130,44 @@ impl Connector {
         if let Some(counting) = &self.counting {
             counting.connection_begun();
         }
-        let end = self.converse(socket, address, None).await;
+        let end = match &self.tls {
+            None => self.converse(socket, address, None).await,
+            Some(tls) => match self.shake_hands(tls, socket, address).await {
+                Ok((stream, certificate)) => self.converse(stream, address, certificate).await,
+                Err(end) => end,
+            },
+        };
         if let Some(counting) = &self.counting {
             counting.connection_ended(end.word());
         }
         tracing::debug!(%address, end = end.word(), "a connection has ended");
         drop(place);
+    }
+
+    async fn shake_hands(
+        &self,
+        tls: &Tls,
+        socket: TcpStream,
+        address: SocketAddr,
+    ) -> Result<(TlsStream<TcpStream>, Option<Arc<PeerIdentity>>), End> {
+        let mut leaving = self.leaving.clone();
+        let agree = async {
+            // It is never closed.
+            let _turn = self.handshakes.acquire().await;
+            tls.accept(socket).await
+        };
+        let agreed = tokio::select! {
+            agreed = timeout(self.settings.hello, agree) => agreed,
+            () = is_true(&mut leaving) => return Err(End::Left),
+        };
+        match agreed {
+            Ok(Ok(agreed)) => Ok(agreed),
+            Ok(Err(error)) => {
+                tracing::debug!(%address, %error, "TLS was not agreed on");
+                Err(End::Unsafe)
+            }
+            Err(_) => Err(End::Silent),
+        }
     }
 
     async fn converse<T>(&self, io: T, address: SocketAddr, certificate: Option<Arc<PeerIdentity>>) -> End
@@ -180,7 +221,7 @@ impl Connector {
             }
             // A call that begins now may meet the GOAWAY on its way, which not all clients take well: the less goes on the
             // better.
-            let _ = tokio::time::timeout(MOMENT, activity.pause()).await;
+            let _ = timeout(MOMENT, activity.pause()).await;
         };
         tokio::select! {
             () = is_true(&mut leaving) => End::Left,

@@ -27,6 +27,9 @@ struct OfWhy {
     why: &'static str,
 }
 
+/// No labels: a family of one series, which may not be there.
+type Unlabelled = [(&'static str, &'static str); 0];
+
 /// Calls, and the connections that they come on.
 pub struct Calls {
     requests: Family<OfEnd, Counter>,
@@ -36,6 +39,8 @@ pub struct Calls {
     streams: Family<OfEnd, Counter>,
     connections: Gauge,
     connections_ended: Family<OfWhy, Counter>,
+    /// One series if there is a certificate.
+    certificate_end: Family<Unlabelled, Gauge>,
 }
 
 impl Calls {
@@ -48,6 +53,7 @@ impl Calls {
             streams: Family::default(),
             connections: Gauge::default(),
             connections_ended: Family::default(),
+            certificate_end: Family::default(),
         };
         register.enter(&names::RPC_REQUESTS, calls.requests.clone());
         register.enter(&names::RPC_SECONDS, calls.seconds.clone());
@@ -56,6 +62,7 @@ impl Calls {
         register.enter(&names::STREAMS, calls.streams.clone());
         register.enter(&names::CONNECTIONS, calls.connections.clone());
         register.enter(&names::CONNECTIONS_ENDED, calls.connections_ended.clone());
+        register.enter(&names::TLS_CERTIFICATE_END_SECONDS, calls.certificate_end.clone());
         calls
     }
 }
@@ -98,5 +105,9 @@ impl grpc::Counting for Metrics {
     fn connection_ended(&self, why: &'static str) {
         self.calls.connections.dec();
         self.calls.connections_ended.get_or_create(&OfWhy { why }).inc();
+    }
+
+    fn certificate_ends(&self, second: u64) {
+        self.calls.certificate_end.get_or_create(&[]).set(i64::try_from(second).unwrap_or(i64::MAX));
     }
 }
