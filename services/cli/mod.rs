@@ -1,4 +1,5 @@
-//! The command line: `serve`, `health`, `demo`, `bot`, `load`, `operator`, `conformance`, `store` and `trace`.
+//! The command line: `serve`, `health`, `demo`, `bot`, `load`, `capacity`, `operator`, `conformance`, `store` and
+//! `trace`.
 //!
 //! What is absent, on purpose: no command fixes a deck or shows a card to anybody who may not see it. Bots and tellers
 //! are clients like all others; they know what their stream tells them.
@@ -6,6 +7,7 @@
 mod access;
 mod asks;
 mod bot;
+mod capacity;
 mod cards;
 mod client;
 mod conformance;
@@ -68,6 +70,8 @@ enum Command {
     Bot(bot::BotArgs),
     /// Plays many tables at an installation, measures it, and checks that nothing was lost.
     Load(Box<load::LoadArgs>),
+    /// Measures what play costs on this machine, and says what so many tables need.
+    Capacity(Box<capacity::CapacityArgs>),
     /// Runs an operator's backend: a wallet with accounts in a file.
     Operator(Box<operator::OperatorArgs>),
     /// Checks an operator's wallet against the contract, and says what to fix.
@@ -88,6 +92,8 @@ Examples:
       A bot that joins the only table of that server.
   fulcrum load --duration 20s
       Twenty tables of bots at that server, measured and checked.
+  fulcrum capacity --tables 20000
+      What that many tables need, reckoned from what is measured here.
   fulcrum operator --player ada=100000
       A wallet for that server to call, with an account in it.
   fulcrum conformance --wallet http://127.0.0.1:50061 --player ada
@@ -133,6 +139,10 @@ async fn run(command: Command) -> Result<(), Failure> {
         Command::Load(args) => {
             quiet_log()?;
             load::run(*args).await
+        }
+        Command::Capacity(args) => {
+            quiet_log()?;
+            capacity::run(*args).await
         }
         Command::Operator(args) => {
             quiet_log()?;

@@ -16,6 +16,8 @@ const DIGITS: usize = 4;
 impl Share {
     /// Always.
     pub const ALL: Share = Share(WHOLE);
+    /// Never.
+    pub const NEVER: Share = Share(0);
 
     /// True in this share of the times.
     pub fn hits(self, rng: &mut Xoshiro256PlusPlus) -> bool {

@@ -4,6 +4,7 @@ mod binary;
 mod book;
 mod bookkeeping;
 mod bots;
+mod capacity;
 #[path = "../store/chain.rs"]
 #[allow(dead_code, reason = "the store's tests need more of it")]
 mod chain;

@@ -1,18 +1,18 @@
 //! `fulcrum load`: plays many tables at an installation, measures it, and checks that nothing was lost.
 
-mod bot;
-mod calls;
+pub(super) mod bot;
+pub(super) mod calls;
 mod cashier;
 mod check;
 mod choice;
-mod connections;
-mod games;
+pub(super) mod connections;
+pub(super) mod games;
 mod logbook;
-mod meter;
+pub(super) mod meter;
 mod picture;
 mod progress;
-mod report;
-mod room;
+pub(super) mod report;
+pub(super) mod room;
 mod run;
 mod stream;
 

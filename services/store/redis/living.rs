@@ -23,13 +23,14 @@ use super::topology::text;
 const SILENCE: u64 = 2_500;
 /// So long outages are remembered, ms: no clock runs that long.
 const REMEMBERED: u64 = 3_600_000;
-/// Who looks for what is due signs so often, and hears who else does. The shards of whoever has not signed for so long
-/// fall to the others. Together under a second, so that a server that dies makes no clock later than that.
-const SIGN: Duration = Duration::from_millis(200);
-const ALIVE: Millis = Millis(600);
-/// How often a process looks after all others' shards too, in case that somebody signs and does nothing else, and what
-/// is overdue there. By then its owner would have applied it: that is more than the margin of shared clocks.
+/// Who looks for what is due signs so often, and hears who else does.
+pub const SIGN: Duration = Duration::from_millis(200);
+/// The shards of whoever has not signed for so long fall to the others. With [`SIGN`] that is under a second, so that a
+/// server that dies makes no clock later than that.
+pub const ALIVE: Millis = Millis(600);
+/// How often a process looks after all others' shards too, in case that somebody signs and does nothing else.
 const SWEEP: Duration = Duration::from_secs(1);
+/// What is overdue there by so much. By then its owner would have applied it: it is more than the margin of shared clocks.
 const OVERDUE: Millis = Millis(300);
 /// Where the processes sign.
 pub(super) const PROCESSES: &str = "{fulcrum}:processes";
@@ -82,9 +83,14 @@ impl Living {
     }
 }
 
-/// Whether the shard falls to this process: each shard goes to the process with the greatest hash of both, so that only
-/// the shards of one who comes or goes change hands.
+/// Whether the shard falls to this process.
 fn chosen(shard: Shard, alive: &BTreeSet<Uuid>, me: Uuid) -> bool {
+    owner(shard, alive).is_none_or(|owner| owner == me)
+}
+
+/// Each shard goes to the process with the greatest hash of both, so that only the shards of one who comes or goes change
+/// hands.
+pub(super) fn owner(shard: Shard, alive: &BTreeSet<Uuid>) -> Option<Uuid> {
     let weight = |process: &Uuid| {
         let (high, low) = process.as_u64_pair();
         let folded = high ^ low ^ u64::from(shard.0).wrapping_mul(0x9e37_79b9_7f4a_7c15);
@@ -93,8 +99,7 @@ fn chosen(shard: Shard, alive: &BTreeSet<Uuid>, me: Uuid) -> bool {
         let twice = (once ^ (once >> 33)).wrapping_mul(0xc4ce_b9fe_1a85_ec53);
         (twice ^ (twice >> 33), *process)
     };
-    let best = alive.iter().max_by_key(|process| weight(process));
-    best.is_none_or(|best| *best == me)
+    alive.iter().max_by_key(|process| weight(process)).copied()
 }
 
 impl RedisStore {
@@ -240,7 +245,7 @@ mod tests {
     #[test]
     fn every_shard_falls_to_one_process_and_few_move_when_one_dies() {
         let all: BTreeSet<Uuid> = (1..=4).map(|n| Uuid::from_u128(n * 0x1234_5678_9abc_def1)).collect();
-        let owner = |shard, alive: &BTreeSet<Uuid>| {
+        let only = |shard, alive: &BTreeSet<Uuid>| {
             let owners: Vec<Uuid> = alive.iter().copied().filter(|me| chosen(shard, alive, *me)).collect();
             assert_eq!(owners.len(), 1, "{shard:?}");
             owners[0]
@@ -249,10 +254,10 @@ mod tests {
         let rest: BTreeSet<Uuid> = all.iter().copied().filter(|process| *process != dead).collect();
         let mut share = 0;
         for shard in Shard::all(256) {
-            let before = owner(shard, &all);
+            let before = only(shard, &all);
             share += u32::from(before == dead);
             if before != dead {
-                assert_eq!(owner(shard, &rest), before, "only the dead one's shards change hands");
+                assert_eq!(only(shard, &rest), before, "only the dead one's shards change hands");
             }
         }
         assert!((32..=96).contains(&share), "{share} of 256 shards for one of four");

@@ -27,6 +27,7 @@ mod retire;
 mod route;
 mod script;
 mod settlements;
+pub mod spreading;
 mod startup;
 mod stops;
 mod time;
@@ -65,7 +66,7 @@ use super::Codec;
 /// How often the primaries are looked up although nothing is wrong: a demoted one that nobody writes to says nothing.
 const LOOK: Duration = Duration::from_secs(1);
 /// How often the clocks have to look for what other processes put on the calendar.
-const POLL: Millis = Millis(100);
+pub const POLL: Millis = Millis(100);
 
 /// Tables in Redis.
 pub struct RedisStore {

@@ -20,11 +20,11 @@ use crate::store::{Outage, StoreError};
 /// the table's line before it (rules 8.2).
 const MARGIN: Millis = Millis(25);
 /// The same where the action may stand in another process's line, and its commit may be on its way.
-const SHARED_MARGIN: Millis = Millis(250);
+pub const SHARED_MARGIN: Millis = Millis(250);
 /// So long whoever takes payments up has to make the calls.
 const TERM: Millis = rules::payment::FIRST_TERM;
 /// So many tables are worked on at a time.
-const AT_ONCE: usize = 64;
+pub const AT_ONCE: usize = 64;
 /// So far ahead the calendar is looked at, and so long the clocks sleep at most while it has entries.
 const HORIZON: Millis = Millis(1000);
 /// So long they sleep at most if it has none: another process may have written to it.
