@@ -35,6 +35,21 @@ pub fn sources() -> Vec<Source> {
         .collect()
 }
 
+/// The files beside the folders.
+const TOP: [&str; 11] = [
+    ".dockerignore",
+    ".gitignore",
+    "CHANGELOG.md",
+    "Cargo.toml",
+    "README.md",
+    "SECURITY.md",
+    "build.rs",
+    "clippy.toml",
+    "deny.toml",
+    "rust-toolchain.toml",
+    "rustfmt.toml",
+];
+
 /// Every file of the project that people read or run, build output left out.
 #[must_use]
 pub fn texts() -> Vec<(String, String)> {
@@ -42,9 +57,7 @@ pub fn texts() -> Vec<(String, String)> {
     for name in ["services", "tests", "proto", "deploy", ".ci"] {
         walk(&root().join(name), &mut paths);
     }
-    for name in ["Cargo.toml", "build.rs", "README.md", "rustfmt.toml", "clippy.toml", ".gitignore"] {
-        paths.push(root().join(name));
-    }
+    paths.extend(TOP.iter().map(|name| root().join(name)));
     paths
         .into_iter()
         .filter_map(|path| {
