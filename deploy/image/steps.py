@@ -172,7 +172,7 @@ class Builder:
             _copy(self.tree / path, place, False)
 
     def _run(self, stage, root, rest):
-        env = {"PATH": os.environ["PATH"], "HOME": os.environ["HOME"], **stage.env}
+        env = {name: os.environ[name] for name in ("PATH", "HOME", "CARGO_BUILD_JOBS") if name in os.environ} | stage.env
         command = ["chroot", root, "/bin/sh", "-c", f'cd "{stage.config["workdir"]}" && {rest}']
         subprocess.run(command, env=env, check=True)
 
