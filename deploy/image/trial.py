@@ -63,8 +63,8 @@ class Server:
     """`fulcrum serve` in the image."""
 
     def __init__(self, image, *arguments, **env):
-        places = ["--listen", "127.0.0.1:0", "--metrics", "127.0.0.1:9464"]
-        self.process = image.start(*image.config["cmd"], *places, *arguments, **env)
+        places = ["--listen", "127.0.0.1:0", "--metrics", "127.0.0.1:9464", "--log-format", "json"]
+        self.process = image.start("serve", *places, *arguments, **env)
         self.lines, ready = [], threading.Event()
 
         def read():
@@ -178,7 +178,7 @@ def ended(server):
 
 
 def in_a_file(image):
-    server = Server(image)
+    server = Server(image, "--store", f"{WRITABLE}/tables.redb")
     played(image, server)
     said = ended(server)
     files = sorted(path.name for path in image.writable.iterdir())
