@@ -1,5 +1,6 @@
 //! The settings of the server: defaults, a file, variables and flags, each stronger than the one before.
 
+mod access;
 mod transport;
 
 use std::collections::BTreeMap;
@@ -10,6 +11,8 @@ use config::{Config, File, FileFormat, Value};
 use serde::Deserialize;
 use thiserror::Error;
 
+use self::access::IdentityTexts;
+pub use self::access::Jwt;
 pub use self::transport::{Connections, Tls, TlsPaths};
 use crate::telemetry::LogFormat;
 
@@ -30,6 +33,11 @@ pub struct Settings {
     redis: String,
     token_file: String,
     admin_token_file: String,
+    /// Whether callers need not say who they are at an address that other machines can reach.
+    pub insecure: bool,
+    /// Whether reflection is answered also where callers have to say who they are.
+    pub reflection: bool,
+    operators: Vec<String>,
     key_file: String,
     /// How long the end of the server may take in all, in seconds.
     pub drain_seconds: u64,
@@ -41,6 +49,9 @@ pub struct Settings {
     pub tls: Tls,
     /// Bounds.
     pub limits: Limits,
+    /// Which tokens of an issuer are taken.
+    pub jwt: Jwt,
+    identities: IdentityTexts,
     /// Operators' wallets, by the operators' names.
     pub wallets: BTreeMap<String, WalletSettings>,
     /// What all wallets have in common.
@@ -165,8 +176,8 @@ pub enum ConfigError {
     /// Anybody could play at the tables.
     #[error(
         "{0} can be reached by other machines, and without a token file whoever reaches it may do everything.\n\nGive \
-         each operator a token in a file, one a line (`acme a-long-random-token`), and name it with --token-file; or \
-         listen on 127.0.0.1."
+         each operator a token in a file, one a line (`acme a-long-random-token`), and name it with --token-file, or set \
+         up [jwt] or [identities]; or listen on 127.0.0.1. For a test among friends there is --insecure."
     )]
     Unguarded(SocketAddr),
     /// A number that has to be at least one is none.
@@ -218,18 +229,6 @@ impl Settings {
             .map_err(|_| ConfigError::Unusable(format!("metrics: {:?} is no address and port", self.metrics)))
     }
 
-    /// The token file, if callers need a token.
-    #[must_use]
-    pub fn token_file(&self) -> Option<&Path> {
-        given(&self.token_file)
-    }
-
-    /// The token file of administrators, if there are any.
-    #[must_use]
-    pub fn admin_token_file(&self) -> Option<&Path> {
-        given(&self.admin_token_file)
-    }
-
     /// The file with the key by which players are named in traces, if there is one.
     #[must_use]
     pub fn player_key_file(&self) -> Option<&Path> {
@@ -243,14 +242,7 @@ impl Settings {
     }
 
     fn check(&self) -> Result<(), ConfigError> {
-        if !self.listen.ip().is_loopback() && self.token_file().is_none() {
-            return Err(ConfigError::Unguarded(self.listen));
-        }
-        if self.admin_token_file().is_some() && self.token_file().is_none() {
-            return Err(ConfigError::Unusable(
-                "admin_token_file without token_file: without that everybody is an administrator".to_owned(),
-            ));
-        }
+        self.check_access()?;
         if self.store.is_empty() {
             return Err(ConfigError::Unusable(
                 "the store has no name: give a file, or \"memory\"".to_owned(),
@@ -314,7 +306,7 @@ mod tests {
         file
     }
 
-    fn load(text: &str, overrides: Vec<Override>) -> Result<Settings, ConfigError> {
+    pub(super) fn load(text: &str, overrides: Vec<Override>) -> Result<Settings, ConfigError> {
         Settings::load(Some(file(text).path()), overrides)
     }
 

@@ -87,6 +87,20 @@ def calls():
         thresholds=steps((None, RED), (7 * 86400, GREEN)))
 
 
+def access():
+    yield row("Access")
+    yield number(
+        "Servers that ask nobody", "Servers whose callers are not asked who they are (fulcrum_insecure). In production 0.",
+        "none", "sum(fulcrum_insecure) or vector(0)", thresholds=from_((1, RED)))
+    yield number(
+        "Keys of tokens", "Keys of the issuer's tokens, at the server that holds the fewest. 0 with jwt.jwks set: no JWT is "
+        "taken; see jwks_missing and jwks_given_up in deploy/logs.md.", "none", "min(fulcrum_jwks_keys)")
+    yield line(
+        "Readings of the issuer's keys",
+        "How often jwt.jwks was read and how often that failed. While it fails the old keys hold for jwt.keep_seconds.", "ops",
+        (or_zero(f"sum by (outcome) (rate(fulcrum_jwks_readings_total{{{AT}}}[$__rate_interval]))"), "{{outcome}}"))
+
+
 def saturation():
     yield row("Saturation")
     yield line(
@@ -138,7 +152,7 @@ def make():
         "Do callers get what they are promised (first row), what do they get (second), how full is it (third)? A fault of "
         "money: *Settlement and wallets*. Slow or failing in all methods: *Redis and commits*. What players notice: "
         "*Tables and hands*.", height=3)
-    for part in (promises, calls, saturation, tracing):
+    for part in (promises, calls, access, saturation, tracing):
         yield from part()
 
 

@@ -1,11 +1,11 @@
 //! A server in this process: store, tables, clocks and gRPC put together, and taken apart again in the right order.
 
+mod access;
 mod observing;
 mod telling;
 mod transport;
 mod wallets;
 
-use std::fs;
 use std::io::ErrorKind;
 use std::net::SocketAddr;
 use std::path::Path;
@@ -30,7 +30,7 @@ use self::telling::Telling;
 use self::wallets::Wallets;
 use super::failure::Failure;
 use crate::config::{Place, Settings};
-use crate::grpc::{self, ServeConfig, ServeError, Tokens};
+use crate::grpc::{self, ServeConfig, ServeError};
 use crate::store::embedded::{EmbeddedSettings, EmbeddedStore, OpenError};
 use crate::store::{Codec, Keyring, KeyringError, RedisConfig, RedisStore};
 use crate::telemetry::binary;
@@ -102,10 +102,7 @@ impl Setup {
             watchers_of_a_table: limits.watchers_of_a_table,
             behind: limits.watcher_behind,
         };
-        let operators = settings.token_file().map(tokens).transpose()?;
         let serving = ServeConfig {
-            administrators: administrators(settings.admin_token_file(), operators.as_ref())?,
-            tokens: operators,
             largest_message: limits.message_bytes,
             calls_at_once: limits.calls,
             longest_call: Duration::from_secs(limits.call_seconds),
@@ -116,7 +113,7 @@ impl Setup {
             requests_kept: days(limits.request_days),
             settlements_kept: days(limits.settlement_days),
             traces: CallTraces::of(&settings.traces),
-            ..ServeConfig::default()
+            ..access::as_set(settings)?
         };
         let metrics = settings.metrics().map_err(|error| Failure::Usage(error.to_string()))?;
         let wallets = wallets::named(settings)?;
@@ -188,7 +185,7 @@ impl Node {
         let observing = Observing::new(metrics, &serving.operators());
         serving.counting = observing.counting();
         let store = observing.store(opened.store);
-        let callers = callers(&serving);
+        let callers = access::callers(&serving, listen);
         let scheme = if serving.tls.is_some() { "https" } else { "http" };
         let retention = Retention { operators: serving.operators(), kept: kept.settlements };
         let tables =
@@ -424,36 +421,6 @@ pub fn given_keys(file: Option<&Path>) -> Result<Option<Keyring>, Failure> {
     }
 }
 
-fn tokens(path: &Path) -> Result<Tokens, Failure> {
-    let unusable = |error: &dyn std::fmt::Display| {
-        Failure::Usage(format!("the token file {} cannot be used: {error}", path.display()))
-    };
-    let text = fs::read_to_string(path).map(Zeroizing::new).map_err(|error| unusable(&error))?;
-    Tokens::read(&text).map_err(|error| unusable(&error))
-}
-
-/// The administrators' tokens. One that is an operator's too would be somebody else's at every other call.
-fn administrators(path: Option<&Path>, operators: Option<&Tokens>) -> Result<Option<Tokens>, Failure> {
-    let Some(path) = path else {
-        return Ok(None);
-    };
-    let administrators = tokens(path)?;
-    if operators.is_some_and(|operators| operators.shares(&administrators)) {
-        return Err(Failure::Usage(format!(
-            "a token in the file of administrators {} is an operator's too: give administrators tokens of their own",
-            path.display()
-        )));
-    }
-    Ok(Some(administrators))
-}
-
-fn callers(serving: &ServeConfig) -> String {
-    match &serving.tokens {
-        Some(_) => "with a token".to_owned(),
-        None => "anybody on this machine, as the operator dev".to_owned(),
-    }
-}
-
 fn cannot_listen(listen: SocketAddr, error: &std::io::Error) -> Failure {
     let advice = match error.kind() {
         ErrorKind::AddrInUse => {
@@ -489,6 +456,7 @@ fn served(ended: Result<Result<(), ServeError>, tokio::task::JoinError>) -> Resu
 #[cfg(test)]
 mod tests {
     use super::*;
+    use std::fs;
 
     #[tokio::test]
     async fn settings_that_cannot_be_used_leave_no_key_behind() {

@@ -29,7 +29,7 @@ pub struct ServeArgs {
     /// listened to.
     #[arg(long)]
     check_config: bool,
-    /// Where to listen; port 0 takes a free one. An address that other machines can reach needs a token file.
+    /// Where to listen; port 0 takes a free one. An address that other machines can reach needs credentials.
     /// [setting: listen; default: 127.0.0.1:50051]
     #[arg(long, env = "FULCRUM_LISTEN", value_name = "ADDRESS:PORT")]
     listen: Option<String>,
@@ -75,6 +75,13 @@ pub struct ServeArgs {
     /// token is good for that only. It needs a token file. [setting: admin_token_file]
     #[arg(long, env = "FULCRUM_ADMIN_TOKEN_FILE", value_name = "FILE", help_heading = "Security")]
     admin_token_file: Option<String>,
+    /// Lets other machines in although callers are not asked who they are: whoever reaches the address may do everything.
+    /// [setting: insecure]
+    #[arg(long, env = "FULCRUM_INSECURE", help_heading = "Security")]
+    insecure: bool,
+    /// Describes the calls to whoever asks (grpc.reflection.v1), as is done where callers need nothing. [setting: reflection]
+    #[arg(long, env = "FULCRUM_REFLECTION", help_heading = "Security")]
+    reflection: bool,
     /// The keys that seal the cards in the store: a line for each key, its name, a space, 64 hexadecimal digits. The
     /// variable FULCRUM_CARD_KEY may hold the same instead. Without both: a key file beside the store; with Redis the start is
     /// refused. [setting: key_file]
@@ -143,7 +150,8 @@ pub struct ServeArgs {
 
 const EXAMPLES: &str = "\
 Settings come from a file, from FULCRUM_… variables and from flags; a variable is stronger than the file, a flag is
-stronger than the variable. Operators' wallets ([wallets.NAME] and [wallet]) are named in the file only.
+stronger than the variable. Operators' wallets ([wallets.NAME] and [wallet]), an issuer's
+tokens ([jwt], operators) and certificates ([identities]) are named in the file only.
 
 Examples:
   fulcrum serve
@@ -187,6 +195,8 @@ impl ServeArgs {
             ("redis", text(&self.redis)),
             ("token_file", text(&self.token_file)),
             ("admin_token_file", text(&self.admin_token_file)),
+            ("insecure", self.insecure.then(|| Value::from(true))),
+            ("reflection", self.reflection.then(|| Value::from(true))),
             ("key_file", text(&self.key_file)),
             ("limits.history", number(self.history)),
             ("limits.request_days", number(self.request_days)),

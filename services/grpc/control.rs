@@ -5,11 +5,12 @@ use tables::Tables;
 use tables::stops::{Shelf, StopEntry};
 use tonic::{Request, Response, Status};
 
-use super::layers::auth::Administrator;
+use super::identity::Administrator;
+use super::identity::scope::Scoped;
 use super::parse::control as parse;
 use super::parse::control::Caller;
 use super::render::control as render;
-use super::request::reply;
+use super::request::{called, reply};
 use super::status;
 use crate::pb::v1;
 use crate::pb::v1::control_service_server::ControlService;
@@ -21,13 +22,10 @@ pub struct Control {
 }
 
 /// The caller and his message: here administrators may call too.
-fn open<T>(request: Request<T>) -> Result<(Caller, T), Status> {
-    let operator = request.extensions().get().cloned();
-    let administrator = request.extensions().get().map(|Administrator(name)| name.clone());
-    if operator.is_none() && administrator.is_none() {
-        return Err(status::unauthenticated());
-    }
-    Ok((Caller { operator, administrator }, request.into_inner()))
+fn open<T: Scoped>(request: Request<T>) -> Result<(Caller, T), Status> {
+    let (caller, message) = called(request)?;
+    let administrator = caller.administrator.map(|Administrator(name)| name);
+    Ok((Caller { operator: caller.operator, administrator }, message))
 }
 
 fn shelf(operator: Option<&tables::OperatorId>) -> Shelf {

@@ -6,6 +6,7 @@ use tables::Tables;
 use tonic::{Request, Response, Status};
 
 use super::render::server::{self as render, Limits};
+use super::request::called;
 use crate::pb::v1;
 use crate::pb::v1::server_service_server::ServerService;
 use crate::telemetry::binary::Binary;
@@ -24,8 +25,9 @@ pub struct Info {
 impl ServerService for Info {
     async fn get_server_info(
         &self,
-        _: Request<v1::GetServerInfoRequest>,
+        request: Request<v1::GetServerInfoRequest>,
     ) -> Result<Response<v1::GetServerInfoResponse>, Status> {
+        called(request)?;
         let formats = self.tables.store().record_formats();
         Ok(Response::new(render::info(&self.binary, formats, self.limits)))
     }

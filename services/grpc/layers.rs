@@ -3,7 +3,6 @@
 //!
 //! One layer with one future, not a tower of them: the order is the code's.
 
-pub mod auth;
 pub mod complete;
 pub mod counting;
 pub mod deadline;
@@ -27,18 +26,17 @@ use tonic::body::Body;
 use tower::{Layer, Service};
 use tracing::Instrument;
 
+use super::identity::credentials::{Presented, Stranger};
+use super::identity::{Caller, Credentials, RoleName};
+use super::serving::peer::Peer;
 use super::status;
 use crate::telemetry::conventions::OPERATOR;
 use crate::telemetry::traces::sampling::Sampling;
-use auth::{Caller, Credentials};
 use counting::{Counted, Counting};
 use deadline::Deadline;
 use held::Held;
 use methods::{Kind, Method, Methods};
 use span::Told;
-
-/// The calls that administrators may make.
-const ADMINISTRATIVE: [&str; 2] = ["/fulcrum.v1.ControlService/", "/fulcrum.v1.ServerService/"];
 
 /// What the layer needs to know.
 pub struct Front {
@@ -68,10 +66,8 @@ impl Front {
         &self,
         method: Method,
         request: &mut Request<Body>,
-        told: Told,
+        caller: Result<Caller, Stranger>,
     ) -> Result<Option<OwnedSemaphorePermit>, Status> {
-        let caller = self.credentials.caller(request.headers_mut());
-        told.begin(caller.is_some());
         let place = |room: &Arc<Semaphore>| {
             let place = Arc::clone(room).try_acquire_owned();
             place.map(Some).map_err(|_| status::overloaded("the server has as many calls at work as it may"))
@@ -79,21 +75,15 @@ impl Front {
         if method.kind == Kind::Open {
             return place(&self.open_room);
         }
-        let Caller { operator, administrator } = caller.ok_or_else(status::unauthenticated)?;
-        match operator {
-            Some(operator) => {
-                tracing::Span::current().record(OPERATOR, operator.as_str());
-                request.extensions_mut().insert(operator);
-            }
-            // An administrator has no tables: whatever else he calls would be somebody else's.
-            None if !ADMINISTRATIVE.iter().any(|service| method.name.starts_with(service)) => {
-                return Err(status::not_for_administrators());
-            }
-            None => {}
+        let caller = caller.map_err(|stranger| match stranger {
+            Stranger::Unknown => status::unauthenticated(),
+            Stranger::KeysAway => status::keys_unavailable(),
+        })?;
+        if let Some(operator) = &caller.operator {
+            tracing::Span::current().record(OPERATOR, operator.as_str());
         }
-        if let Some(administrator) = administrator {
-            request.extensions_mut().insert(administrator);
-        }
+        permitted(method, caller.role.name())?;
+        request.extensions_mut().insert(caller);
         // Calls are answered as long as they come: whoever still sends them here does not know of another server yet.
         if method.kind == Kind::Stream && *self.drain.borrow() {
             return Err(status::draining());
@@ -102,6 +92,14 @@ impl Front {
             return Ok(None);
         }
         place(&self.room)
+    }
+
+    /// Who calls. Health and reflection are for everybody, and nobody is asked.
+    async fn caller(&self, kind: Kind, presented: Presented) -> Result<Caller, Stranger> {
+        match kind {
+            Kind::Open => Err(Stranger::Unknown),
+            _ => self.credentials.caller(presented).await,
+        }
     }
 
     /// When the call has to be answered. Of a stream this is the time to its beginning; after that it lasts as long
@@ -121,21 +119,45 @@ impl Front {
     where
         S: Service<Request<Body>, Response = Response<Body>, Error = Infallible>,
     {
-        let room = match self.admit(method, &mut request, told) {
+        let certificate = request.extensions().get::<Peer>().and_then(|peer| peer.certificate.clone());
+        let presented = Presented::take(request.headers_mut(), certificate);
+        let Some(caller) = deadline::within(deadline, self.caller(method.kind, presented)).await else {
+            return overdue(deadline);
+        };
+        told.begin(caller.is_ok());
+        let room = match self.admit(method, &mut request, caller) {
             Ok(room) => room,
             Err(status) => return status.into_http(),
         };
         let work = AssertUnwindSafe(inner.call(request)).catch_unwind();
         let answer = deadline::within(deadline, work).await;
         match answer {
-            None if deadline.is_some_and(|deadline| deadline.callers) => status::late().into_http(),
-            None => status::deadline_exceeded().into_http(),
+            None => overdue(deadline),
             Some(Err(_)) => status::internal(&format_args!("{} panicked", method.name)).into_http(),
             Some(Ok(Ok(response))) if method.kind == Kind::Open => {
                 response.map(|body| Held::body(body, room))
             }
             Some(Ok(Ok(response))) => complete::complete(response, self.message),
         }
+    }
+}
+
+/// Whether the role may make the call. What is not in the contract has no rights; that there is no such call is said by
+/// who would answer it.
+fn permitted(method: Method, role: RoleName) -> Result<(), Status> {
+    match role {
+        _ if method.roles.contains(&role) => Ok(()),
+        // An administrator has no tables: whatever else he calls would be somebody else's.
+        RoleName::Administrator => Err(status::not_for_administrators()),
+        _ if method.kind == Kind::Unknown => Ok(()),
+        _ => Err(status::role_not_allowed(role.word(), method.name)),
+    }
+}
+
+fn overdue(deadline: Option<Deadline>) -> Response<Body> {
+    match deadline {
+        Some(deadline) if deadline.callers => status::late().into_http(),
+        _ => status::deadline_exceeded().into_http(),
     }
 }
 

@@ -8,6 +8,8 @@ use sha2::{Digest, Sha256};
 use tables::{OperatorId, RequestId, TableId, TableKey, Tables};
 use tonic::{Request, Response, Status};
 
+use super::identity::Caller;
+use super::identity::scope::{self, Scoped};
 use super::parse::play::Decision;
 use super::parse::tables::Opening;
 use super::render::answer::{self, Made};
@@ -18,10 +20,22 @@ use crate::telemetry::spans;
 /// The caller's operator and his message. The operator comes from the credentials, never from the message.
 ///
 /// # Errors
-/// UNAUTHENTICATED if no layer has put an operator there: a call that gets past them by mistake sees nothing.
-pub fn open<T>(request: Request<T>) -> Result<(OperatorId, T), Status> {
-    let operator = request.extensions().get::<OperatorId>().cloned();
-    Ok((operator.ok_or_else(status::unauthenticated)?, request.into_inner()))
+/// As [`called`].
+pub fn open<T: Scoped>(request: Request<T>) -> Result<(OperatorId, T), Status> {
+    let (caller, message) = called(request)?;
+    Ok((caller.operator.ok_or_else(status::unauthenticated)?, message))
+}
+
+/// Who calls, and his message, which is about no player but one that he may ask about.
+///
+/// # Errors
+/// UNAUTHENTICATED if no layer has put a caller there: a call that gets past them by mistake sees nothing.
+/// PERMISSION_DENIED as [`scope::check`] says.
+pub fn called<T: Scoped>(mut request: Request<T>) -> Result<(Caller, T), Status> {
+    let caller = request.extensions_mut().remove::<Caller>().ok_or_else(status::unauthenticated)?;
+    let message = request.into_inner();
+    scope::check(&caller, &message)?;
+    Ok((caller, message))
 }
 
 /// A message that changes something, and says so with a request id.

@@ -21,8 +21,12 @@ use super::actions::Actions;
 use super::control::Control;
 use super::delivering::Delivering;
 use super::health;
+use super::identity::certificates::Identities;
+use super::identity::credentials::Known;
+use super::identity::jwt::{JwtSettings, Verifier};
+use super::identity::tokens::Tokens;
+use super::identity::{Credentials, developer, insecure};
 use super::info::Info;
-use super::layers::auth::{Credentials, Tokens, developer};
 use super::layers::counting::Counting;
 use super::layers::methods::Methods;
 use super::layers::{Front, FrontLayer};
@@ -49,10 +53,22 @@ use crate::telemetry::traces::sampling::Sampling;
 /// How the server meets its callers.
 #[derive(Clone, Debug)]
 pub struct ServeConfig {
-    /// The tokens of the operators. Without any, everybody is the operator `dev`; that is for loopback only.
+    /// The tokens of the operators. Without any, without an issuer's and without certificates everybody is the operator
+    /// `dev`.
     pub tokens: Option<Tokens>,
     /// The tokens of the administrators. Without any, nobody is one, unless nobody needs a token.
     pub administrators: Option<Tokens>,
+    /// The tokens of an issuer that are taken, if any are.
+    pub jwt: Option<JwtSettings>,
+    /// Whose certificates are taken.
+    pub identities: Identities,
+    /// Operators that are served besides those who are named by tokens and certificates: an issuer's tokens are taken for
+    /// those who are served only.
+    pub operators: Vec<OperatorId>,
+    /// Whether everybody may be the operator `dev` at an address that other machines can reach.
+    pub insecure: bool,
+    /// Whether reflection is answered; where everybody is the operator `dev` it is.
+    pub reflection: bool,
     /// The longest that a unary call may take, whatever deadline its caller asks for.
     pub longest_call: Duration,
     /// The largest message that is read, in bytes.
@@ -82,13 +98,36 @@ pub struct ServeConfig {
 }
 
 impl ServeConfig {
-    /// Everybody who may call.
+    /// The operators that are served.
     #[must_use]
     pub fn operators(&self) -> Vec<OperatorId> {
-        match &self.tokens {
-            Some(tokens) => tokens.operators().into_iter().collect(),
-            None => developer().into_iter().collect(),
+        let mut all = self.tokens.as_ref().map(Tokens::operators).unwrap_or_default();
+        all.extend(self.identities.operators().chain(&self.operators).cloned());
+        all.extend(developer().filter(|_| self.everybody()));
+        all.into_iter().collect()
+    }
+
+    /// By what callers are told apart; the keys of an issuer are read, and go on being read until `drain`.
+    async fn known(&self, drain: &watch::Receiver<bool>) -> Known {
+        let verifier = self.jwt.clone().map(|settings| {
+            let served = self.operators().into_iter().collect();
+            Verifier::new(settings, served, self.counting.clone())
+        });
+        if let Some(verifier) = &verifier {
+            verifier.begin(drain.clone()).await;
         }
+        let (tokens, administrators) = (self.tokens.clone(), self.administrators.clone());
+        Known { tokens, administrators, verifier, identities: self.identities.clone() }
+    }
+
+    fn reflects(&self) -> bool {
+        self.reflection || self.everybody()
+    }
+
+    /// Whether callers are not asked who they are.
+    #[must_use]
+    pub fn everybody(&self) -> bool {
+        self.tokens.is_none() && self.jwt.is_none() && self.identities.is_empty()
     }
 }
 
@@ -97,6 +136,11 @@ impl Default for ServeConfig {
         ServeConfig {
             tokens: None,
             administrators: None,
+            jwt: None,
+            identities: Identities::default(),
+            operators: Vec::new(),
+            insecure: false,
+            reflection: false,
             longest_call: Duration::from_secs(10),
             largest_message: 256 * 1024,
             calls_at_once: 4096,
@@ -123,7 +167,7 @@ const OPEN_CALLS: usize = 256;
 pub enum ServeError {
     /// Anybody who reaches the address could play with everybody's money.
     #[error(
-        "{0} can be reached from elsewhere: that needs a token file; without one only loopback is served"
+        "{0} can be reached from elsewhere, and callers are not asked who they are: only loopback is served so"
     )]
     NoTokens(SocketAddr),
     /// The listener.
@@ -149,10 +193,9 @@ where
     F: Future<Output = ()> + Send + 'static,
 {
     let address = listener.local_addr()?;
-    if config.tokens.is_none() && !address.ip().is_loopback() {
-        return Err(ServeError::NoTokens(address));
-    }
     let (stages, stage) = Stages::begin();
+    insecure::admit(&config, address, stage.draining.clone())?;
+    let front = FrontLayer(Arc::new(front(&config, stage.draining.clone()).await?));
     let (health, health_service) = tonic_health::server::health_reporter();
     health::begin(&health).await;
     tokio::spawn(health::follow_store(health.clone(), tables.clone(), stage.draining.clone()));
@@ -163,10 +206,12 @@ where
         .include_reflection_service(false)
         .build_v1()
         .map_err(|error| ServeError::Contract(error.into()))?;
-    let front = FrontLayer(Arc::new(front(&config, stage.draining.clone())?));
     let services = Services { config: &config, tables, leaving: Leaving::with_server(stage.left.clone()) };
-    let routes = Routes::new(health_service)
-        .add_service(reflection)
+    let mut routes = Routes::new(health_service);
+    if config.reflects() {
+        routes = routes.add_service(reflection);
+    }
+    let routes = routes
         .add_service(services.tables())
         .add_service(services.actions())
         .add_service(services.pivots())
@@ -234,11 +279,11 @@ impl Stages {
     }
 }
 
-fn front(config: &ServeConfig, drain: watch::Receiver<bool>) -> Result<Front, ServeError> {
+async fn front(config: &ServeConfig, drain: watch::Receiver<bool>) -> Result<Front, ServeError> {
     let contract = |error: &str| ServeError::Contract(error.into());
+    let credentials = Credentials::new(config.known(&drain).await);
     Ok(Front {
-        credentials: Credentials::new(config.tokens.clone(), config.administrators.clone())
-            .ok_or_else(|| contract("no developer"))?,
+        credentials: credentials.ok_or_else(|| contract("no developer"))?,
         methods: Methods::of_contract().map_err(|error| ServeError::Contract(error.into()))?,
         longest: config.longest_call,
         message: config.largest_message,

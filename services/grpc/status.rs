@@ -193,6 +193,47 @@ pub fn not_for_administrators() -> Status {
         .because(ErrorReason::NotForAdministrators)
 }
 
+/// The caller's role may not make this call.
+#[must_use]
+pub fn role_not_allowed(role: &str, method: &str) -> Status {
+    Told::new(Code::PermissionDenied, format!("the role {role} may not make this call"))
+        .with("role", role)
+        .with("method", method)
+        .because(ErrorReason::RoleNotAllowed)
+}
+
+/// The credentials are those of another player.
+#[must_use]
+pub fn not_your_player() -> Status {
+    Told::new(Code::PermissionDenied, "these credentials are good for another player only")
+        .because(ErrorReason::NotYourPlayer)
+}
+
+/// The credentials are of somebody who sees no player's cards.
+#[must_use]
+pub fn spectator_only() -> Status {
+    Told::new(Code::PermissionDenied, "this role sees what a spectator sees: leave the viewer out")
+        .because(ErrorReason::SpectatorOnly)
+}
+
+/// The credentials are of a person, and the request is made in the name of another one.
+#[must_use]
+pub fn not_your_name() -> Status {
+    Told::new(Code::PermissionDenied, "the requester has to be the subject of the credentials")
+        .because(ErrorReason::NotYourName)
+}
+
+/// The keys that tokens are verified with cannot be had.
+#[must_use]
+pub fn keys_unavailable() -> Status {
+    Told::new(
+        Code::Unavailable,
+        "the keys of the token's issuer cannot be read at the moment; repeat the call",
+    )
+    .retry(WALLET_RETRY)
+    .because(ErrorReason::KeysUnavailable)
+}
+
 /// A store's fault: its text stays here.
 #[must_use]
 pub fn store(error: &StoreError) -> Status {

@@ -124,6 +124,16 @@ metrics! {
     TLS_CERTIFICATE_END_SECONDS = seconds(gauge("fulcrum_tls_certificate_end_seconds", &[],
         "When the server's certificate, or one that goes with it, ends: seconds since 1970. Nothing without TLS"));
 
+    /// Nobody is asked who he is.
+    INSECURE = gauge("fulcrum_insecure", &[],
+        "1 if callers are not asked who they are, so that whoever reaches this process may do everything; 0 otherwise");
+    /// Readings of keys.
+    JWKS_READINGS = counter("fulcrum_jwks_readings", &["outcome"],
+        "Times that the keys of an issuer's tokens (jwt.jwks) were read, or could not be read");
+    /// Keys that are held.
+    JWKS_KEYS = gauge("fulcrum_jwks_keys", &[],
+        "Keys of an issuer's tokens that are held; 0 with jwt.jwks set: no JWT is taken");
+
     /// Begun hands.
     HANDS_STARTED = counter("fulcrum_hands_started", &["operator", "game", "limit"], "Hands that this process dealt");
     /// Ended hands.

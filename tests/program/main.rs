@@ -1,5 +1,6 @@
 //! The program as people start it: the built binary, in processes of its own.
 
+mod access;
 mod binary;
 mod book;
 mod bookkeeping;

@@ -1,4 +1,11 @@
-//! Who may see what: tokens, operators, and what is open to everybody.
+//! Who may see what: tokens, operators, roles, and what is open to everybody.
+
+mod fill;
+mod issuer;
+mod jwt;
+mod matrix;
+mod roles;
+mod rotation;
 
 use fulcrum::grpc::{ServeConfig, ServeError, serve};
 use fulcrum::pb::v1;
@@ -91,7 +98,8 @@ async fn two_operators_may_use_the_same_request_id() {
 
 #[tokio::test]
 async fn health_and_reflection_are_open_and_tell_no_more_than_the_contract() {
-    let house = guarded().await;
+    let config = ServeConfig { reflection: true, ..two_operators() };
+    let house = House::with(Setup { config, ..Setup::default() }).await;
     let caller = house.caller().await;
     let mut health = HealthClient::new(caller.channel.clone());
     for service in ["", "fulcrum.v1.TableService", "fulcrum.v1.ActionService", "fulcrum.v1.PivotService"] {
@@ -140,6 +148,37 @@ async fn without_tokens_only_loopback_is_served() {
     let tables = Tables::new(store, std::sync::Arc::new(OsDealer), tables::Settings::default());
     let served = serve(ServeConfig::default(), tables, listener, std::future::pending()).await;
     assert!(matches!(served, Err(ServeError::NoTokens(_))), "{served:?}");
+}
+
+/// Whoever may not call has no use for a list of the calls.
+#[tokio::test]
+async fn reflection_is_answered_in_development_and_where_it_is_asked_for() {
+    for (config, answered) in [
+        (ServeConfig::default(), true),
+        (two_operators(), false),
+        (ServeConfig { reflection: true, ..two_operators() }, true),
+    ] {
+        let house = House::with(Setup { config, ..Setup::default() }).await;
+        let mut reflection = ServerReflectionClient::new(house.caller().await.channel);
+        let request = ServerReflectionRequest {
+            message_request: Some(MessageRequest::ListServices(String::new())),
+            ..Default::default()
+        };
+        let answer = reflection.server_reflection_info(tokio_stream::iter([request])).await;
+        assert_eq!(answer.as_ref().err().map(Status::code), (!answered).then_some(Code::Unimplemented));
+        drop(answer);
+        house.close().await;
+    }
+}
+
+#[tokio::test]
+async fn other_machines_are_let_in_without_credentials_where_that_is_asked_for() {
+    let listener = TcpListener::bind(("0.0.0.0", 0)).await.expect("a free port");
+    let store = std::sync::Arc::new(MemoryStore::default());
+    let tables = Tables::new(store, std::sync::Arc::new(OsDealer), tables::Settings::default());
+    let config = ServeConfig { insecure: true, ..ServeConfig::default() };
+    let served = serve(config, tables, listener, async {}).await;
+    assert!(served.is_ok(), "{served:?}");
 }
 
 /// Nobody needs a token for health: so it must not be a way to fill the server's memory.

@@ -1,6 +1,6 @@
 //! Bad input, of whatever kind: a precise refusal, nothing changed, and the table plays on.
 
-mod contract;
+pub mod contract;
 mod crowd;
 mod fields;
 mod fuzz;

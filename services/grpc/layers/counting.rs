@@ -37,6 +37,12 @@ pub trait Counting: Send + Sync + 'static {
 
     /// The server's certificate ends at this second since the epoch.
     fn certificate_ends(&self, second: u64);
+
+    /// The keys that tokens are verified with were read, or could not be; so many are held now.
+    fn keys_read(&self, good: bool, held: usize);
+
+    /// Callers are not asked who they are.
+    fn insecure(&self);
 }
 
 impl fmt::Debug for dyn Counting {

@@ -6,6 +6,7 @@ use std::collections::HashMap;
 use prost::Message;
 use prost_types::FileDescriptorSet;
 
+use crate::grpc::identity::{RoleName, rights};
 use crate::pb;
 
 /// The name of all calls that are not in the contract.
@@ -31,6 +32,8 @@ pub struct Method {
     pub name: &'static str,
     /// How it is treated.
     pub kind: Kind,
+    /// Who may make it.
+    pub roles: &'static [RoleName],
 }
 
 /// All calls.
@@ -55,7 +58,7 @@ impl Methods {
                     let kind = if streams { Kind::Stream } else { Kind::Unary };
                     // A few dozen names for the life of the process.
                     let name: &'static str = Box::leak(path.into_boxed_str());
-                    methods.insert(name, Method { name, kind });
+                    methods.insert(name, Method { name, kind, roles: rights::of(name) });
                 }
             }
         }
@@ -66,8 +69,8 @@ impl Methods {
     #[must_use]
     pub fn find(&self, path: &str) -> Method {
         let open = OPEN.iter().find(|(prefix, _)| path.starts_with(prefix));
-        let open = open.map(|(_, name)| Method { name, kind: Kind::Open });
-        let unknown = Method { name: UNKNOWN, kind: Kind::Unknown };
+        let open = open.map(|(_, name)| Method { name, kind: Kind::Open, roles: &[] });
+        let unknown = Method { name: UNKNOWN, kind: Kind::Unknown, roles: &[] };
         self.0.get(path).copied().or(open).unwrap_or(unknown)
     }
 }

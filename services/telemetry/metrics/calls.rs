@@ -110,4 +110,12 @@ impl grpc::Counting for Metrics {
     fn certificate_ends(&self, second: u64) {
         self.calls.certificate_end.get_or_create(&[]).set(i64::try_from(second).unwrap_or(i64::MAX));
     }
+
+    fn keys_read(&self, good: bool, held: usize) {
+        self.access.keys_read(good, held);
+    }
+
+    fn insecure(&self) {
+        self.access.insecure();
+    }
 }

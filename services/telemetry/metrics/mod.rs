@@ -1,6 +1,7 @@
 //! What is counted, for Prometheus. Labels are operators' names, their consumers' names, servers of Redis and words of this
 //! program: no player, no table, no secret, and no more of them than there may be.
 
+pub mod access;
 pub mod calls;
 pub mod commits;
 pub mod house;
@@ -26,6 +27,7 @@ use tables::signals::{CommitEnd, CutOff, Retry};
 use tables::wallet::{Call, Reply};
 use tables::{Clock, Commit, OperatorId, Signals, SystemClock, TableKey};
 
+use self::access::Access;
 use self::calls::Calls;
 use self::commits::Commits;
 use self::house::House;
@@ -54,6 +56,8 @@ pub struct Metrics {
     operators: Operators,
     /// Calls.
     pub calls: Calls,
+    /// Who is let in.
+    pub access: Access,
     /// What is played.
     pub play: Play,
     /// How steps are committed, and who hears of them.
@@ -85,6 +89,7 @@ impl Metrics {
         Metrics {
             process: Process::new(&mut register),
             calls: Calls::new(&mut register),
+            access: Access::new(&mut register),
             play: Play::new(&mut register, &operators),
             commits: Commits::new(&mut register),
             store: StoreSide::new(&mut register),

@@ -1,24 +1,15 @@
-//! Who calls: static tokens, each of an operator or an administrator. Tokens are kept as their SHA-256 only and compared in
-//! constant time.
+//! Static tokens, each of an operator or an administrator. They are kept as their SHA-256 only and compared in constant
+//! time.
 
 use std::collections::BTreeSet;
 use std::fmt;
 
-use http::HeaderMap;
-use http::header::AUTHORIZATION;
 use sha2::{Digest, Sha256};
 use tables::OperatorId;
 use thiserror::Error;
 
 /// A shorter token could be guessed.
 const SHORTEST: usize = 16;
-
-const DEVELOPER: &str = "dev";
-
-/// Who everybody is where no tokens are asked for.
-pub fn developer() -> Option<OperatorId> {
-    OperatorId::new(DEVELOPER)
-}
 
 /// The tokens that a server knows.
 #[derive(Clone)]
@@ -87,7 +78,7 @@ impl Tokens {
     }
 
     /// Whose token it is. Takes as long for a wrong one as for a right one.
-    fn operator(&self, token: &str) -> Option<&OperatorId> {
+    pub(super) fn operator(&self, token: &str) -> Option<&OperatorId> {
         let given = digest(token);
         let mut found = None;
         for (operator, known) in &self.0 {
@@ -110,84 +101,25 @@ fn digest(token: &str) -> [u8; 32] {
     Sha256::digest(token.as_bytes()).into()
 }
 
-/// An administrator of the service, by his name; put beside a call as its operator is.
-#[derive(Clone, PartialEq, Eq, Debug)]
-pub struct Administrator(pub OperatorId);
-
-/// Who calls.
-#[derive(Clone, PartialEq, Eq, Debug)]
-pub struct Caller {
-    /// The operator.
-    pub operator: Option<OperatorId>,
-    /// The administrator.
-    pub administrator: Option<Administrator>,
-}
-
-/// How callers are told apart.
-#[derive(Debug)]
-pub enum Credentials {
-    /// By their tokens: those of operators, and those of administrators if there are any.
-    Tokens(Tokens, Option<Tokens>),
-    /// Not at all: everybody is this operator, and an administrator too. For development, on loopback only.
-    Everybody(OperatorId),
-}
-
-impl Credentials {
-    /// By these tokens; without any of operators, everybody is `dev`.
-    #[must_use]
-    pub fn new(tokens: Option<Tokens>, administrators: Option<Tokens>) -> Option<Credentials> {
-        match tokens {
-            Some(tokens) => Some(Credentials::Tokens(tokens, administrators)),
-            None => developer().map(Credentials::Everybody),
-        }
-    }
-
-    /// Who calls. The credentials go out of the headers, so that nothing behind this can show them.
-    pub fn caller(&self, headers: &mut HeaderMap) -> Option<Caller> {
-        let sent = headers.remove(AUTHORIZATION);
-        let (tokens, administrators) = match self {
-            Credentials::Everybody(developer) => {
-                let administrator = Some(Administrator(developer.clone()));
-                return Some(Caller { operator: Some(developer.clone()), administrator });
-            }
-            Credentials::Tokens(tokens, administrators) => (tokens, administrators),
-        };
-        let sent = sent?;
-        let (scheme, token) = sent.to_str().ok()?.split_once(' ')?;
-        let bearer = scheme.eq_ignore_ascii_case("bearer");
-        let named = |tokens: &Tokens| tokens.operator(token.trim_ascii()).filter(|_| bearer).cloned();
-        let (operator, administrator) = (named(tokens), administrators.as_ref().and_then(named));
-        let known = operator.is_some() || administrator.is_some();
-        known.then(|| Caller { operator, administrator: administrator.map(Administrator) })
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
-    use http::HeaderValue;
 
     const A: &str = "0123456789abcdef";
     const B: &str = "fedcba9876543210";
 
-    fn known(tokens: &Tokens, header: &str) -> Option<String> {
-        let mut headers = HeaderMap::new();
-        headers.insert(AUTHORIZATION, HeaderValue::from_str(header).unwrap());
-        let credentials = Credentials::new(Some(tokens.clone()), None).unwrap();
-        let caller = credentials.caller(&mut headers);
-        let operator = caller.and_then(|caller| caller.operator).map(|o| o.to_string());
-        assert!(headers.is_empty(), "credentials go no further");
-        operator
+    fn known<'a>(tokens: &'a Tokens, token: &str) -> Option<&'a str> {
+        tokens.operator(token).map(OperatorId::as_str)
     }
 
     #[test]
     fn a_token_tells_the_operator() {
         let text = format!("# who may call\n\nalpha {A}\n  beta\t{B}  # since May\nalpha {A}{B}\n");
         let tokens = Tokens::read(&text).unwrap();
-        assert_eq!(known(&tokens, &format!("Bearer {A}")).as_deref(), Some("alpha"));
-        assert_eq!(known(&tokens, &format!("bearer {A}{B}")).as_deref(), Some("alpha"));
-        assert_eq!(known(&tokens, &format!("Bearer {B}")).as_deref(), Some("beta"));
-        for wrong in ["Bearer ", "Bearer x", A, &format!("Basic {A}"), &format!("Bearer {A}{A}"), "alpha"] {
+        assert_eq!(known(&tokens, A), Some("alpha"));
+        assert_eq!(known(&tokens, &format!("{A}{B}")), Some("alpha"));
+        assert_eq!(known(&tokens, B), Some("beta"));
+        for wrong in ["", "x", &format!("{A}{A}"), "alpha"] {
             assert_eq!(known(&tokens, wrong), None, "{wrong}");
         }
         let debug = format!("{tokens:?}");
@@ -197,9 +129,9 @@ mod tests {
     #[test]
     fn a_token_is_never_cut_short() {
         let tokens = Tokens::read(&format!("alpha {A}#{B} # a comment\n#beta {B}\n")).unwrap();
-        assert_eq!(known(&tokens, &format!("Bearer {A}#{B}")).as_deref(), Some("alpha"));
-        for wrong in [format!("Bearer {A}"), format!("Bearer {B}")] {
-            assert_eq!(known(&tokens, &wrong), None, "{wrong}");
+        assert_eq!(known(&tokens, &format!("{A}#{B}")), Some("alpha"));
+        for wrong in [A, B] {
+            assert_eq!(known(&tokens, wrong), None, "{wrong}");
         }
     }
 
@@ -222,26 +154,9 @@ mod tests {
     }
 
     #[test]
-    fn without_tokens_everybody_is_the_developer() {
-        let caller = Credentials::new(None, None).unwrap().caller(&mut HeaderMap::new()).unwrap();
-        assert_eq!(caller.operator.unwrap().as_str(), "dev");
-        assert_eq!(caller.administrator.unwrap().0.as_str(), "dev");
-    }
-
-    #[test]
-    fn an_administrators_token_is_no_operators() {
+    fn two_files_with_one_token_are_found_out() {
         let read = |text: String| Tokens::read(&text).unwrap();
         let (operators, administrators) = (read(format!("alpha {A}")), read(format!("root {B}")));
         assert!(!operators.shares(&administrators) && operators.shares(&operators));
-        let credentials = Credentials::new(Some(operators), Some(administrators)).unwrap();
-        let caller = |token: &str| {
-            let mut headers = HeaderMap::new();
-            headers.insert(AUTHORIZATION, HeaderValue::from_str(&format!("Bearer {token}")).unwrap());
-            let caller = credentials.caller(&mut headers)?;
-            Some((caller.operator.map(|o| o.to_string()), caller.administrator.map(|a| a.0.to_string())))
-        };
-        assert_eq!(caller(A), Some((Some("alpha".into()), None)));
-        assert_eq!(caller(B), Some((None, Some("root".into()))));
-        assert_eq!(caller("0123456789abcdeg"), None);
     }
 }
