@@ -26,7 +26,7 @@ def _secret(it):
 
 
 def _clear(it):
-    it.container["env"] = [{"name": "FULCRUM_CARD_KEY", "value": "k1 00"}]
+    it.container["env"].append({"name": "FULCRUM_CARD_KEY", "value": "k1 00"})
 
 
 def _root(it):
@@ -59,7 +59,7 @@ def _liveness(it):
 
 
 def _readiness(it):
-    it.container["readinessProbe"]["grpc"]["port"] = 1
+    it.container["readinessProbe"] = {"tcpSocket": {"port": 1}}
 
 
 def _alert(it):

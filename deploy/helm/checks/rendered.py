@@ -98,9 +98,13 @@ def secrecy(it):
         yield "the pod gets a token of its service account"
     if it.pod["spec"].get("enableServiceLinks") is not False:
         yield "services become variables FULCRUM_… of the container"
-    bound = [variable for variable in it.container["env"] if variable["name"] in ("FULCRUM_CARD_KEY", "REDIS_PASSWORD")]
-    if not bound or any("secretKeyRef" not in variable.get("valueFrom", {}) for variable in bound):
-        yield "a password or key is no reference to a Secret"
+    secret = ("FULCRUM_CARD_KEY", "REDIS_PASSWORD")
+    for variable in it.container["env"]:
+        if variable["name"] in secret and "secretKeyRef" not in variable.get("valueFrom", {}):
+            yield f"{variable['name']} is no reference to a Secret"
+    urls = [one for one in it.container["env"] if one["name"] == "FULCRUM_REDIS"]
+    if len(urls) != 1 or not ("valueFrom" in urls[0] or urls[0].get("value")):
+        yield f"no URL of Redis, or several: {urls}"
 
 
 def hardening(it):
@@ -164,13 +168,14 @@ def ending(it):
 
 
 def probes(it):
-    """Startup and readiness ask by gRPC; liveness does not depend on the store; ports are the container's."""
-    for name in ("startupProbe", "readinessProbe"):
-        if it.container[name].get("grpc", {}).get("port") not in it.ports().values():
-            yield f"{name} does not ask a port of the container by gRPC"
-    liveness = it.container["livenessProbe"]
-    if liveness.get("grpc", {"service": "own"}).get("service", "") == "":
-        yield "livenessProbe asks for the health of the store"
+    """They ask by gRPC unless there is TLS; liveness does not depend on the store."""
+    asks = {"startupProbe": "", "readinessProbe": "", "livenessProbe": "fulcrum.liveness"}
+    for name, service in asks.items():
+        grpc, tls = it.container[name].get("grpc"), "tls" in it.settings()
+        if tls and (grpc or it.container[name]["tcpSocket"]["port"] != "grpc"):
+            yield f"{name} cannot ask a server with TLS"
+        if not tls and (grpc["port"] != it.ports()["grpc"] or grpc.get("service", "") != service):
+            yield f"{name} does not ask for {service!r}: {grpc}"
 
 
 def content(it):

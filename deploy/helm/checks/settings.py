@@ -18,6 +18,7 @@ PATIENCE = 20
 STAND_INS = {
     "tokens": "acme a-token-that-is-long-enough-for-anybody\n",
     "admin-tokens": "root another-token-that-is-long-enough-for-anybody\n",
+    "keys": f"k1 {'5a' * 32}\n",
     "token": "the-token-of-a-wallet\n",
     "jwks.json": json.dumps({"keys": [{
         "kty": "EC", "crv": "P-256", "alg": "ES256", "use": "sig", "kid": "stand-in",
@@ -91,6 +92,9 @@ def starts(program, text, rewrite):
         command = [program, "serve", "--config", config, "--memory", "--listen", "127.0.0.1:0"]
         if "metrics" in tomllib.loads(text):
             command += ["--metrics", "127.0.0.1:0"]
+        if "traces" in tomllib.loads(text):
+            # Nobody is there, nor anywhere else that these settings name.
+            command += ["--traces", "http://127.0.0.1:1"]
         child = subprocess.Popen(
             list(map(str, command)), env=environment, cwd=folder, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True)
         output = Output(child)
@@ -109,8 +113,11 @@ def starts(program, text, rewrite):
 
 
 def stand_ins(folder, text):
-    """Files in the place of those of the pod."""
+    """Files in the place of those of the pod, and of what is at a URL."""
     moved = text.replace("/etc/fulcrum/", f"{folder}/")
+    keys = tomllib.loads(text).get("jwt", {}).get("jwks", "")
+    if keys.startswith("http"):
+        moved = moved.replace(f'"{keys}"', f'"{folder}/jwks.json"')
     for setting in paths(tomllib.loads(moved)):
         path = Path(setting)
         path.parent.mkdir(parents=True, exist_ok=True)
@@ -119,6 +126,7 @@ def stand_ins(folder, text):
             path.write_text(STAND_INS[name])
         else:
             shutil.copy(pair(folder, "key" if path.suffix == ".key" else "crt"), path)
+        path.chmod(0o600)
     return moved
 
 

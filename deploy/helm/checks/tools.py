@@ -98,7 +98,8 @@ def custom_resources():
     gateway = module(*GATEWAY) / "config" / "crd" / "standard"
     operator = module(*PROMETHEUS_OPERATOR) / "example" / "prometheus-operator-crd"
     names = ["monitoring.coreos.com_servicemonitors.yaml", "monitoring.coreos.com_prometheusrules.yaml"]
-    return [gateway / "gateway.networking.k8s.io_grpcroutes.yaml", *(operator / name for name in names)]
+    routes = ["gateway.networking.k8s.io_grpcroutes.yaml", "gateway.networking.k8s.io_backendtlspolicies.yaml"]
+    return [*(gateway / name for name in routes), *(operator / name for name in names)]
 
 
 def kubernetes(command):
@@ -107,7 +108,12 @@ def kubernetes(command):
     binary = CACHE / f"{command}-{version}"
     if not binary.exists():
         print(f"building {command} {version}: many minutes at the first time", flush=True)
-        build = ["build", "-trimpath", "-ldflags", "-s -w", "-o", f"{binary}.new", f"k8s.io/kubernetes/cmd/{command}"]
+        major, minor = version.removeprefix("v").split(".")[:2]
+        # As Kubernetes' own build says it: kubectl cannot read what else would stand there.
+        said = {"gitVersion": version, "gitMajor": major, "gitMinor": minor, "gitTreeState": "archive"}
+        places = ("k8s.io/component-base/version", "k8s.io/client-go/pkg/version")
+        named = " ".join(f"-X {place}.{name}={value}" for place in places for name, value in said.items())
+        build = ["build", "-trimpath", "-ldflags", f"-s -w {named}", "-o", f"{binary}.new", f"k8s.io/kubernetes/cmd/{command}"]
         go(*build, cwd=HERE / "apiserver")
         os.rename(f"{binary}.new", binary)
     return binary

@@ -9,6 +9,13 @@
 {{- with $secrets.adminTokens.name }}
 - {name: admin-tokens, path: admin-tokens, secret: {{ . | quote }}, items: [{key: {{ $secrets.adminTokens.key | quote }}, path: tokens}]}
 {{- end }}
+- {name: card-keys, path: card-keys, secret: {{ $secrets.cardKeys.name | quote }}, items: [{key: {{ $secrets.cardKeys.key | quote }}, path: keys}]}
+{{- with .Values.tls.secret }}
+- {name: tls, path: tls, secret: {{ . | quote }}}
+{{- end }}
+{{- with .Values.tls.clientCa }}{{ if .name }}
+- {name: client-ca, path: client-ca, secret: {{ .name | quote }}, items: [{key: {{ .key | quote }}, path: ca.crt}]}
+{{- end }}{{ end }}
 {{- with .Values.redis.tlsSecret }}
 - {name: redis, path: redis, secret: {{ . | quote }}}
 {{- end }}

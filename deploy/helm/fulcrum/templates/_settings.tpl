@@ -30,6 +30,7 @@
 {{- define "fulcrum.own" -}}
 listen: "0.0.0.0:{{ .Values.ports.grpc }}"
 drain_seconds: {{ .Values.drain.seconds }}
+key_file: /etc/fulcrum/card-keys/keys
 {{- if .Values.metrics.enabled }}
 metrics: "0.0.0.0:{{ .Values.ports.metrics }}"
 {{- end }}
@@ -38,6 +39,17 @@ token_file: /etc/fulcrum/tokens/tokens
 {{- end }}
 {{- if .Values.secrets.adminTokens.name }}
 admin_token_file: /etc/fulcrum/admin-tokens/tokens
+{{- end }}
+{{- with .Values.tls }}
+{{- if .secret }}
+tls:
+  cert_file: /etc/fulcrum/tls/tls.crt
+  key_file: /etc/fulcrum/tls/tls.key
+  {{- if .clientCa.name }}
+  client_ca_file: /etc/fulcrum/client-ca/ca.crt
+  {{- end }}
+  client_certificates: {{ .clientCertificates }}
+{{- end }}
 {{- end }}
 log:
   format: json
@@ -90,6 +102,16 @@ wallets:
 {{- end -}}
 {{- if and .Values.metrics.serviceMonitor.enabled (not .Values.metrics.enabled) -}}
 {{- fail "metrics.serviceMonitor.enabled without metrics.enabled: there is nothing to read" -}}
+{{- end -}}
+{{- $tls := .Values.tls -}}
+{{- if and (not $tls.secret) (or $tls.clientCa.name (ne $tls.clientCertificates "none")) -}}
+{{- fail "tls.clientCa and tls.clientCertificates are about callers' certificates, and there is no TLS: name the Secret in tls.secret" -}}
+{{- end -}}
+{{- if ne (empty $tls.clientCa.name) (eq $tls.clientCertificates "none") -}}
+{{- fail "tls.clientCa goes with tls.clientCertificates wanted or required: set both or neither" -}}
+{{- end -}}
+{{- if and $tls.secret .Values.grpcRoute.enabled (not .Values.grpcRoute.backendTls.hostname) -}}
+{{- fail "the Gateway has to know the servers' certificate: set grpcRoute.backendTls.hostname" -}}
 {{- end -}}
 {{- if not .Values.secrets.cardKeys.name -}}
 {{- fail "no keys for the cards: name the Secret in secrets.cardKeys.name" -}}
