@@ -76,8 +76,20 @@ pub struct Limits {
     pub message_bytes: usize,
     /// Calls at work at once.
     pub calls: usize,
+    /// How much of that one operator may take, in percent.
+    pub operator_share: usize,
+    /// Calls of one operator a second; 0: no limit.
+    pub operator_calls_per_second: u32,
+    /// Calls that name one player, a second; 0: no limit.
+    pub player_calls_per_second: u32,
+    /// How many seconds' worth of calls may come at once.
+    pub burst_seconds: u32,
+    /// How late tasks may run before cheap calls are turned away, in milliseconds; 0: however late.
+    pub shed_late_ms: u64,
     /// The longest that a call may take, in seconds.
     pub call_seconds: u64,
+    /// Open streams of one operator.
+    pub operator_watchers: usize,
     /// Open streams.
     pub watchers: usize,
     /// Open streams of one table.
@@ -264,6 +276,12 @@ impl Settings {
             return Err(ConfigError::Unusable(format!("traces.ratio is a share from 0 to 1, not {ratio}")));
         }
         let limits = &self.limits;
+        if limits.operator_share > 100 {
+            let share = limits.operator_share;
+            return Err(ConfigError::Unusable(format!(
+                "limits.operator_share is 1 to 100 percent, not {share}"
+            )));
+        }
         let numbers = [
             ("wallet.deadline_ms", self.wallet.deadline_ms == 0),
             ("wallet.calls", self.wallet.calls == 0),
@@ -274,6 +292,9 @@ impl Settings {
             ("limits.settlement_days", limits.settlement_days == 0),
             ("limits.message_bytes", limits.message_bytes == 0),
             ("limits.calls", limits.calls == 0),
+            ("limits.operator_share", limits.operator_share == 0),
+            ("limits.burst_seconds", limits.burst_seconds == 0),
+            ("limits.operator_watchers", limits.operator_watchers == 0),
             ("limits.call_seconds", limits.call_seconds == 0),
             ("limits.watchers", limits.watchers == 0),
             ("limits.watchers_of_a_table", limits.watchers_of_a_table == 0),
@@ -353,6 +374,8 @@ mod tests {
             ("[tls]\nclient_certificates = \"perhaps\"", "client_certificates"),
             ("[connections]\nidle_seconds = 0", "connections.idle_seconds"),
             ("drain_seconds = 5\nlinger_seconds = 3", "linger_seconds"),
+            ("[limits]\noperator_share = 0", "limits.operator_share"),
+            ("[limits]\noperator_share = 101", "limits.operator_share"),
             ("[log]\nformat = \"xml\"", "format"),
             ("admin_token_file = \"a\"", "token_file"),
             ("[traces]\nratio = 1.5", "traces.ratio"),

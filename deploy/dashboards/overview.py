@@ -50,7 +50,7 @@ def calls():
     yield line(
         "Calls that did not end with OK",
         "FAILED_PRECONDITION, NOT_FOUND and INVALID_ARGUMENT are the callers' doing. UNAVAILABLE, INTERNAL, UNKNOWN, "
-        "DEADLINE_EXCEEDED and DATA_LOSS are the service's; RESOURCE_EXHAUSTED means that calls are shed.", "reqps",
+        "DEADLINE_EXCEEDED and DATA_LOSS are the service's; RESOURCE_EXHAUSTED means that callers are over their limits.", "reqps",
         (or_zero(f'sum by (code) (rate(fulcrum_rpc_requests_total{{code!="OK", {AT}}}[$__rate_interval]))'), "{{code}}"))
     yield line(
         "How long calls take",
@@ -107,6 +107,11 @@ def saturation():
         "Calls at work", "Each server takes limits.calls (4,096) at once, and refuses more.", "none",
         (f"sum by (instance) (fulcrum_rpc_in_flight{{{AT}}})", "{{instance}}"),
         thresholds=from_((2048, YELLOW), (4096, RED)))
+    yield line(
+        "Calls turned away",
+        "By what they are worth and why. full, late: the server has too much to do, FulcrumServerOverloaded; play last of all. "
+        "The others: FulcrumCallsShed.", "reqps",
+        (or_zero(f"sum by (class, why) (rate(fulcrum_calls_shed_total{{{AT}}}[$__rate_interval]))"), "{{class}}: {{why}}"))
     yield line(
         "Busy workers", "How much of their time the runtime's workers are busy. Above 85 % what comes on top waits.",
         "percentunit",

@@ -29,8 +29,8 @@ use self::observing::Observing;
 use self::telling::Telling;
 use self::wallets::Wallets;
 use super::failure::Failure;
-use crate::config::{Place, Settings};
-use crate::grpc::{self, ServeConfig, ServeError};
+use crate::config::{Limits, Place, Settings};
+use crate::grpc::{self, LimitSettings, Rate, ServeConfig, ServeError};
 use crate::store::embedded::{EmbeddedSettings, EmbeddedStore, OpenError};
 use crate::store::{Codec, Keyring, KeyringError, RedisConfig, RedisStore};
 use crate::telemetry::binary;
@@ -99,12 +99,14 @@ impl Setup {
         let limits = &settings.limits;
         let feed = FeedLimits {
             watchers: limits.watchers,
+            watchers_of_an_operator: limits.operator_watchers,
             watchers_of_a_table: limits.watchers_of_a_table,
             behind: limits.watcher_behind,
         };
         let serving = ServeConfig {
             largest_message: limits.message_bytes,
             calls_at_once: limits.calls,
+            limits: admission(limits),
             longest_call: Duration::from_secs(limits.call_seconds),
             drain: transport::for_calls(settings),
             linger: Duration::from_secs(settings.linger_seconds),
@@ -314,6 +316,17 @@ impl Node {
 /// What goes on without calls: the clocks, and the sweep that makes tables show what is stopped.
 async fn work(tables: Tables, operators: Vec<OperatorId>, stop: watch::Receiver<bool>) {
     tokio::join!(clocks::run(tables.clone(), stop.clone()), sweep::run(tables, operators, stop));
+}
+
+/// What operators and players may do.
+fn admission(limits: &Limits) -> LimitSettings {
+    let rate = |calls| Rate::new(calls, limits.burst_seconds);
+    LimitSettings {
+        operator_share: limits.operator_share,
+        operator: rate(limits.operator_calls_per_second),
+        player: rate(limits.player_calls_per_second),
+        late: (limits.shed_late_ms > 0).then(|| Duration::from_millis(limits.shed_late_ms)),
+    }
 }
 
 const fn days(days: u64) -> Millis {

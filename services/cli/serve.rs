@@ -114,12 +114,24 @@ pub struct ServeArgs {
     /// How many calls are at work at once; more are refused, to be repeated soon. [setting: limits.calls; default: 4096]
     #[arg(long, env = "FULCRUM_CALLS", value_name = "CALLS", help_heading = "Limits")]
     calls: Option<u64>,
+    /// How much of that one operator may take, in percent. [setting: limits.operator_share; default: 50]
+    #[arg(long, env = "FULCRUM_OPERATOR_SHARE", value_name = "PERCENT", help_heading = "Limits")]
+    operator_share: Option<u64>,
+    /// How many calls one operator may make a second; 0 is no limit. [setting: limits.operator_calls_per_second; default: 0]
+    #[arg(long, env = "FULCRUM_OPERATOR_CALLS_PER_SECOND", value_name = "CALLS", help_heading = "Limits")]
+    operator_calls_per_second: Option<u64>,
+    /// How many calls a second may name one player; 0 is no limit. [setting: limits.player_calls_per_second; default: 200]
+    #[arg(long, env = "FULCRUM_PLAYER_CALLS_PER_SECOND", value_name = "CALLS", help_heading = "Limits")]
+    player_calls_per_second: Option<u64>,
     /// The longest that a call may take. [setting: limits.call_seconds; default: 10]
     #[arg(long, env = "FULCRUM_CALL_SECONDS", value_name = "SECONDS", help_heading = "Limits")]
     call_seconds: Option<u64>,
     /// How many tables may be watched at once, over all streams. [setting: limits.watchers; default: 20000]
     #[arg(long, env = "FULCRUM_WATCHERS", value_name = "STREAMS", help_heading = "Limits")]
     watchers: Option<u64>,
+    /// How many tables of one operator may be watched at once. [setting: limits.operator_watchers; default: 15000]
+    #[arg(long, env = "FULCRUM_OPERATOR_WATCHERS", value_name = "STREAMS", help_heading = "Limits")]
+    operator_watchers: Option<u64>,
     /// How many streams of one table may be open. [setting: limits.watchers_of_a_table; default: 15000]
     #[arg(long, env = "FULCRUM_WATCHERS_OF_A_TABLE", value_name = "STREAMS", help_heading = "Limits")]
     watchers_of_a_table: Option<u64>,
@@ -203,8 +215,12 @@ impl ServeArgs {
             ("limits.settlement_days", number(self.settlement_days)),
             ("limits.message_bytes", number(self.message_bytes)),
             ("limits.calls", number(self.calls)),
+            ("limits.operator_share", number(self.operator_share)),
+            ("limits.operator_calls_per_second", number(self.operator_calls_per_second)),
+            ("limits.player_calls_per_second", number(self.player_calls_per_second)),
             ("limits.call_seconds", number(self.call_seconds)),
             ("limits.watchers", number(self.watchers)),
+            ("limits.operator_watchers", number(self.operator_watchers)),
             ("limits.watchers_of_a_table", number(self.watchers_of_a_table)),
             ("limits.watcher_behind", number(self.watcher_behind)),
             ("limits.recent_tables", number(self.recent_tables)),

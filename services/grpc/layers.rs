@@ -7,6 +7,7 @@ pub mod complete;
 pub mod counting;
 pub mod deadline;
 pub mod held;
+pub mod limits;
 pub mod methods;
 mod span;
 
@@ -21,8 +22,8 @@ use std::time::Duration;
 use futures_util::FutureExt;
 use http::{Request, Response};
 use tokio::sync::{OwnedSemaphorePermit, Semaphore, watch};
-use tonic::Status;
 use tonic::body::Body;
+use tonic::{Code, Status};
 use tower::{Layer, Service};
 use tracing::Instrument;
 
@@ -35,6 +36,7 @@ use crate::telemetry::traces::sampling::Sampling;
 use counting::{Counted, Counting};
 use deadline::Deadline;
 use held::Held;
+use limits::{Admission, Admitted};
 use methods::{Kind, Method, Methods};
 use span::Told;
 
@@ -48,8 +50,8 @@ pub struct Front {
     pub longest: Duration,
     /// The largest message that is read, in bytes.
     pub message: usize,
-    /// Room for unary calls at work.
-    pub room: Arc<Semaphore>,
+    /// Which calls are let in when not all can be.
+    pub limits: Arc<Admission>,
     /// Room for calls that need no credentials, streams of them included: anybody can make them.
     pub open_room: Arc<Semaphore>,
     /// Which calls are told; without it that is decided with each call's span.
@@ -67,13 +69,11 @@ impl Front {
         method: Method,
         request: &mut Request<Body>,
         caller: Result<Caller, Stranger>,
-    ) -> Result<Option<OwnedSemaphorePermit>, Status> {
-        let place = |room: &Arc<Semaphore>| {
-            let place = Arc::clone(room).try_acquire_owned();
-            place.map(Some).map_err(|_| status::overloaded("the server has as many calls at work as it may"))
-        };
+    ) -> Result<Place, Status> {
         if method.kind == Kind::Open {
-            return place(&self.open_room);
+            let place = Arc::clone(&self.open_room).try_acquire_owned();
+            let full = |_| status::overloaded("the server has as many calls of this kind at work as it may");
+            return place.map(Place::Open).map_err(full);
         }
         let caller = caller.map_err(|stranger| match stranger {
             Stranger::Unknown => status::unauthenticated(),
@@ -83,15 +83,36 @@ impl Front {
             tracing::Span::current().record(OPERATOR, operator.as_str());
         }
         permitted(method, caller.role.name())?;
+        let operator = caller.operator.clone();
         request.extensions_mut().insert(caller);
         // Calls are answered as long as they come: whoever still sends them here does not know of another server yet.
         if method.kind == Kind::Stream && *self.drain.borrow() {
             return Err(status::draining());
         }
-        if method.kind != Kind::Unary {
-            return Ok(None);
+        let admitted = self.limits.admit(method, operator.as_ref(), request.extensions_mut());
+        admitted.map(Place::Limited).map_err(|shed| {
+            self.shed(method, shed.word());
+            shed.status()
+        })
+    }
+
+    fn shed(&self, method: Method, why: &'static str) {
+        if let Some(counting) = &self.counting {
+            counting.shed(method.class.word(), why);
         }
-        place(&self.room)
+    }
+
+    /// What comes of an answer that is a refusal.
+    fn refused(&self, method: Method, response: Response<Body>) -> Response<Body> {
+        let response = complete::complete(response, self.message);
+        let status = response.headers().get(Status::GRPC_STATUS);
+        if status.is_some_and(|code| Code::from_bytes(code.as_bytes()) == Code::ResourceExhausted)
+            && let Some(why) =
+                Status::from_header_map(response.headers()).as_ref().and_then(limits::turned_away)
+        {
+            self.shed(method, why);
+        }
+        response
     }
 
     /// Who calls. Health and reflection are for everybody, and nobody is asked.
@@ -125,8 +146,8 @@ impl Front {
             return overdue(deadline);
         };
         told.begin(caller.is_ok());
-        let room = match self.admit(method, &mut request, caller) {
-            Ok(room) => room,
+        let place = match self.admit(method, &mut request, caller) {
+            Ok(place) => place,
             Err(status) => return status.into_http(),
         };
         let work = AssertUnwindSafe(inner.call(request)).catch_unwind();
@@ -134,12 +155,28 @@ impl Front {
         match answer {
             None => overdue(deadline),
             Some(Err(_)) => status::internal(&format_args!("{} panicked", method.name)).into_http(),
-            Some(Ok(Ok(response))) if method.kind == Kind::Open => {
-                response.map(|body| Held::body(body, room))
-            }
-            Some(Ok(Ok(response))) => complete::complete(response, self.message),
+            Some(Ok(Ok(response))) => match place {
+                Place::Open(place) => response.map(|body| Held::body(body, place)),
+                Place::Limited(_) if response.headers().contains_key(Status::GRPC_STATUS) => {
+                    self.refused(method, response)
+                }
+                // Nearly every call: no status among the headers, as it comes after the message. Who does not read his
+                // answers holds their places: they lie here all the while.
+                Place::Limited(place) if method.kind == Kind::Unary => {
+                    response.map(|body| Held::body(body, place))
+                }
+                Place::Limited(_) => response,
+            },
         }
     }
+}
+
+/// What a call holds while it is at work.
+enum Place {
+    /// Of health and reflection, until its answer has been read.
+    Open(OwnedSemaphorePermit),
+    /// Of the contract, until its answer has been read or, if it is a stream, has begun.
+    Limited(Admitted),
 }
 
 /// Whether the role may make the call. What is not in the contract has no rights; that there is no such call is said by

@@ -29,6 +29,8 @@ pub use identity::jwt::fetch::Source as KeySource;
 pub use identity::jwt::published::Reading as KeyReading;
 pub use identity::tokens::{TokenFault, Tokens};
 pub use layers::counting::Counting;
+pub use layers::limits::LimitSettings;
+pub use layers::limits::buckets::Rate;
 pub use layers::methods::UNKNOWN as UNKNOWN_METHOD;
 pub use request::{added, seated};
 pub use server::{ServeConfig, ServeError, serve};

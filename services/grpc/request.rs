@@ -10,6 +10,7 @@ use tonic::{Request, Response, Status};
 
 use super::identity::Caller;
 use super::identity::scope::{self, Scoped};
+use super::layers::limits;
 use super::parse::play::Decision;
 use super::parse::tables::Opening;
 use super::render::answer::{self, Made};
@@ -30,11 +31,14 @@ pub fn open<T: Scoped>(request: Request<T>) -> Result<(OperatorId, T), Status> {
 ///
 /// # Errors
 /// UNAUTHENTICATED if no layer has put a caller there: a call that gets past them by mistake sees nothing.
-/// PERMISSION_DENIED as [`scope::check`] says.
-pub fn called<T: Scoped>(mut request: Request<T>) -> Result<(Caller, T), Status> {
-    let caller = request.extensions_mut().remove::<Caller>().ok_or_else(status::unauthenticated)?;
-    let message = request.into_inner();
+/// PERMISSION_DENIED as [`scope::check`] says. RESOURCE_EXHAUSTED as [`limits::player`] says.
+pub fn called<T: Scoped>(request: Request<T>) -> Result<(Caller, T), Status> {
+    let (_, mut extensions, message) = request.into_parts();
+    let caller = extensions.remove::<Caller>().ok_or_else(status::unauthenticated)?;
     scope::check(&caller, &message)?;
+    if let Some(player) = scope::player(&caller, &message) {
+        limits::player(&extensions, player)?;
+    }
     Ok((caller, message))
 }
 

@@ -28,6 +28,7 @@ use super::identity::tokens::Tokens;
 use super::identity::{Credentials, developer, insecure};
 use super::info::Info;
 use super::layers::counting::Counting;
+use super::layers::limits::{self, Admission, LimitSettings};
 use super::layers::methods::Methods;
 use super::layers::{Front, FrontLayer};
 use super::parse::page;
@@ -73,12 +74,14 @@ pub struct ServeConfig {
     pub longest_call: Duration,
     /// The largest message that is read, in bytes.
     pub largest_message: usize,
-    /// So many unary calls are at work at once; more are refused, to be repeated soon.
+    /// So many calls are at work at once, streams that begin with them; more are refused, to be repeated soon.
     pub calls_at_once: usize,
     /// TLS; without it everything can be read on the way.
     pub tls: Option<Arc<Tls>>,
     /// What a connection may do.
     pub connections: Connections,
+    /// What operators and players may do, and when the server is busy.
+    pub limits: LimitSettings,
     /// How long a watched table is quiet before a heartbeat.
     pub heartbeat: Duration,
     /// How long a shutdown may take in all.
@@ -146,6 +149,7 @@ impl Default for ServeConfig {
             calls_at_once: 4096,
             tls: None,
             connections: Connections::default(),
+            limits: LimitSettings::default(),
             heartbeat: Duration::from_secs(15),
             drain: Duration::from_secs(20),
             linger: Duration::ZERO,
@@ -196,6 +200,7 @@ where
     let (stages, stage) = Stages::begin();
     insecure::admit(&config, address, stage.draining.clone())?;
     let front = FrontLayer(Arc::new(front(&config, stage.draining.clone()).await?));
+    tokio::spawn(limits::keep(Arc::downgrade(&front.0.limits)));
     let (health, health_service) = tonic_health::server::health_reporter();
     health::begin(&health).await;
     tokio::spawn(health::follow_store(health.clone(), tables.clone(), stage.draining.clone()));
@@ -287,7 +292,7 @@ async fn front(config: &ServeConfig, drain: watch::Receiver<bool>) -> Result<Fro
         methods: Methods::of_contract().map_err(|error| ServeError::Contract(error.into()))?,
         longest: config.longest_call,
         message: config.largest_message,
-        room: Arc::new(Semaphore::new(config.calls_at_once)),
+        limits: Arc::new(Admission::new(config.calls_at_once, config.limits)),
         open_room: Arc::new(Semaphore::new(OPEN_CALLS)),
         sampling: config.traces.as_ref().map(Sampling::of),
         drain,

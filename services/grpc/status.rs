@@ -335,6 +335,41 @@ pub fn overloaded(what: &str) -> Status {
     Told::new(Code::ResourceExhausted, what).retry(CROWD_RETRY).because(ErrorReason::Overloaded)
 }
 
+/// The server has too much to do for this call; it has not been looked at.
+#[must_use]
+pub fn busy(after: Duration) -> Status {
+    Told::new(
+        Code::Unavailable,
+        "the server is busy, and calls that matter more go first; nothing was changed",
+    )
+    .retry(after)
+    .because(ErrorReason::ServerBusy)
+}
+
+/// The operator's bucket is empty.
+#[must_use]
+pub fn operator_rate(wait: Duration) -> Status {
+    Told::new(Code::ResourceExhausted, "the operator makes more calls a second than he may at this server")
+        .retry(wait)
+        .because(ErrorReason::OperatorRate)
+}
+
+/// The player's bucket is empty.
+#[must_use]
+pub fn player_rate(wait: Duration) -> Status {
+    Told::new(Code::ResourceExhausted, "more calls a second name this player than may at this server")
+        .retry(wait)
+        .because(ErrorReason::PlayerRate)
+}
+
+/// The operator takes as much of the room as he may.
+#[must_use]
+pub fn operator_share() -> Status {
+    Told::new(Code::ResourceExhausted, "the operator has as many calls at work as he may at this server")
+        .retry(CROWD_RETRY)
+        .because(ErrorReason::OperatorShare)
+}
+
 /// As many watchers as there may be.
 #[must_use]
 pub fn too_many_watchers() -> Status {

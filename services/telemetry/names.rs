@@ -108,7 +108,12 @@ metrics! {
     RPC_SECONDS = histogram("fulcrum_rpc_seconds", &["method"],
         "How long unary calls of the contract took, from their headers to the answer, refusals included. Streams are not in it");
     /// Those at work.
-    RPC_IN_FLIGHT = gauge("fulcrum_rpc_in_flight", &[], "Unary calls at work; limits.calls bounds them");
+    RPC_IN_FLIGHT = gauge("fulcrum_rpc_in_flight", &[], "Unary calls at work; limits.calls bounds them, with streams that begin");
+    /// Calls that were turned away.
+    CALLS_SHED = counter("fulcrum_calls_shed", &["class", "why"],
+        "Calls turned away for load, by what they are worth (play, change, read, cheap): the room was too full for them or tasks \
+         ran too late (full, late); the operator's or the player's limit (operator_share, operator_rate, player_rate); too many \
+         wait for one table or watch (table, watchers)");
     /// Open streams.
     STREAMS_OPEN = gauge("fulcrum_streams_open", &["method"], "Streams that are open");
     /// Ended streams.

@@ -1,5 +1,8 @@
 //! Bad input, of whatever kind: a precise refusal, nothing changed, and the table plays on.
 
+#[path = "../program/child.rs"]
+#[allow(dead_code, reason = "the program's tests need more of it")]
+mod child;
 pub mod contract;
 mod crowd;
 mod fields;
@@ -9,4 +12,5 @@ mod repeated;
 mod scene;
 mod strangers;
 mod table_of_faults;
+mod transport;
 mod turns;

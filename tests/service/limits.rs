@@ -205,7 +205,7 @@ async fn a_full_server_says_when_to_come_again() {
     }
     in_time(store.arrived(before + 2)).await;
     let status = in_time(caller.tables.get_table(get)).await.unwrap_err();
-    assert_eq!((status.code(), reason(&status)), (Code::ResourceExhausted, "OVERLOADED".into()));
+    assert_eq!((status.code(), reason(&status)), (Code::Unavailable, "SERVER_BUSY".into()));
     assert!(status.get_error_details().retry_info().is_some());
     gate.add_permits(100);
     for call in held {

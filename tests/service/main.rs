@@ -2,6 +2,7 @@
 //! on the other end of a TCP connection.
 
 mod access;
+mod admission;
 mod books;
 mod connections;
 mod damaged;

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use tokio::time::{Instant, sleep};
-use tonic::{Request, Response, Status};
+use tonic::{Code, Request, Response, Status};
 use tonic_types::StatusExt;
 
 use super::connections::Connections;
@@ -73,11 +73,21 @@ impl Calls {
 
 /// The service says that nothing was changed.
 fn untouched(status: &Status) -> bool {
-    use ErrorReason::{Draining, Overloaded, StoreUnavailable};
-    matches!(reason(status), Some(StoreUnavailable | Overloaded | Draining))
+    use ErrorReason::{
+        Draining, OperatorRate, OperatorShare, Overloaded, PlayerRate, ServerBusy, StoreUnavailable,
+    };
+    matches!(
+        reason(status),
+        Some(
+            StoreUnavailable | Overloaded | Draining | ServerBusy | OperatorRate | OperatorShare | PlayerRate
+        )
+    )
 }
 
-/// Another server may answer at once, so the pause that one of them asks for is kept short.
-fn asked_pause(status: &Status) -> Option<Duration> {
-    Some(status.get_details_retry_info()?.retry_delay?.min(LONGEST_PAUSE))
+/// The pause that a server asks for. Another one may answer at once, so it is kept short, but not where it is the caller who is
+/// over his limits: that he is at the others, too.
+pub fn asked_pause(status: &Status) -> Option<Duration> {
+    let asked = status.get_details_retry_info()?.retry_delay?;
+    let longest = if status.code() == Code::ResourceExhausted { TRY } else { LONGEST_PAUSE };
+    Some(asked.min(longest))
 }

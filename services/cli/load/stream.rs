@@ -7,7 +7,7 @@ use std::time::Duration;
 use tokio::time::{Instant, sleep_until};
 use tonic::{Status, Streaming};
 
-use super::calls::Calls;
+use super::calls::{Calls, asked_pause};
 use crate::pb::v1::table_event::Event;
 use crate::pb::v1::table_message::Content;
 use crate::pb::v1::{TableMessage, Viewer, WatchTablesRequest, WatchTablesResponse, WatchedTable};
@@ -115,7 +115,8 @@ impl Stream {
         }
         self.calls.meter.stream();
         self.open = None;
-        self.again_at = Instant::now() + self.pause;
+        let asked = status.and_then(asked_pause).unwrap_or_default();
+        self.again_at = Instant::now() + self.pause.max(asked);
         self.pause = (self.pause * 2).min(LONGEST_PAUSE);
     }
 

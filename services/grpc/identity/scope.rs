@@ -105,6 +105,22 @@ scoped! {
     eyes WatchTablesRequest;
 }
 
+/// Whose player the call is, for whoever counts them: the caller himself, or the one that his message names.
+pub fn player<'a, T: Scoped>(caller: &'a Caller, message: &'a T) -> Option<&'a str> {
+    if let Role::Player(own) = &caller.role {
+        return Some(own.as_str());
+    }
+    let named = match message.about() {
+        About::Nobody => None,
+        About::Player(player) => Some(player),
+        About::Eyes(viewer) => match viewer?.kind.as_ref()? {
+            v1::viewer::Kind::PlayerId(player) => Some(player.as_str()),
+            v1::viewer::Kind::Spectator(_) => None,
+        },
+    };
+    named.filter(|player| !player.is_empty())
+}
+
 /// Whether the caller may ask this, of all that his role may ask.
 ///
 /// # Errors
@@ -158,6 +174,19 @@ mod tests {
             None => v1::viewer::Kind::Spectator(v1::Spectator {}),
         };
         v1::WatchTableRequest { viewer: Some(v1::Viewer { kind: Some(kind) }), ..Default::default() }
+    }
+
+    #[test]
+    fn a_call_is_its_players_or_the_one_that_it_names() {
+        let (operator, ann) = (caller(Role::Operator), caller(Role::Player(PlayerId::new("ann").unwrap())));
+        let act = |player: &str| v1::ActRequest { player_id: player.into(), ..Default::default() };
+        assert_eq!(player(&operator, &act("bob")), Some("bob"));
+        assert_eq!(player(&operator, &act("")), None);
+        assert_eq!(player(&operator, &eyes(Some("bob"))), Some("bob"));
+        assert_eq!(player(&operator, &eyes(None)), None);
+        assert_eq!(player(&operator, &v1::WatchTableRequest::default()), None);
+        assert_eq!(player(&operator, &v1::ListTablesRequest::default()), None);
+        assert_eq!(player(&ann, &eyes(None)), Some("ann"), "what he sees as a spectator he sees himself");
     }
 
     /// A field that names a player or a viewer must not be overlooked.

@@ -10,10 +10,6 @@ use crate::grpc::status;
 /// The response, with a reason if it is a refusal without one.
 #[must_use]
 pub fn complete(response: Response<Body>, message_limit: usize) -> Response<Body> {
-    // Nearly every call: no status among the headers, as it comes after the message.
-    if !response.headers().contains_key(Status::GRPC_STATUS) {
-        return response;
-    }
     let made = Status::from_header_map(response.headers());
     let bare = made.filter(|status| status.code() != Code::Ok && status.details().is_empty());
     let Some(bare) = bare else {

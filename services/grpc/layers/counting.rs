@@ -23,6 +23,9 @@ pub trait Counting: Send + Sync + 'static {
     /// It has ended after so long; heard in the task, and the span, of the call.
     fn unary_ended(&self, method: &'static str, code: &'static str, took: Duration);
 
+    /// A call of this class is turned away, for this reason: both words of this program.
+    fn shed(&self, class: &'static str, why: &'static str);
+
     /// A stream begins.
     fn stream_begun(&self, method: &'static str);
 

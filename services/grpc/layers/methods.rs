@@ -6,6 +6,7 @@ use std::collections::HashMap;
 use prost::Message;
 use prost_types::FileDescriptorSet;
 
+use super::limits::class::{self, Class};
 use crate::grpc::identity::{RoleName, rights};
 use crate::pb;
 
@@ -34,6 +35,8 @@ pub struct Method {
     pub kind: Kind,
     /// Who may make it.
     pub roles: &'static [RoleName],
+    /// What it is worth when not all can be served.
+    pub class: Class,
 }
 
 /// All calls.
@@ -58,7 +61,8 @@ impl Methods {
                     let kind = if streams { Kind::Stream } else { Kind::Unary };
                     // A few dozen names for the life of the process.
                     let name: &'static str = Box::leak(path.into_boxed_str());
-                    methods.insert(name, Method { name, kind, roles: rights::of(name) });
+                    methods
+                        .insert(name, Method { name, kind, roles: rights::of(name), class: class::of(name) });
                 }
             }
         }
@@ -69,8 +73,8 @@ impl Methods {
     #[must_use]
     pub fn find(&self, path: &str) -> Method {
         let open = OPEN.iter().find(|(prefix, _)| path.starts_with(prefix));
-        let open = open.map(|(_, name)| Method { name, kind: Kind::Open, roles: &[] });
-        let unknown = Method { name: UNKNOWN, kind: Kind::Unknown, roles: &[] };
+        let open = open.map(|(_, name)| Method { name, kind: Kind::Open, roles: &[], class: Class::Cheap });
+        let unknown = Method { name: UNKNOWN, kind: Kind::Unknown, roles: &[], class: Class::Cheap };
         self.0.get(path).copied().or(open).unwrap_or(unknown)
     }
 }

@@ -11,7 +11,7 @@ use rules::event::Event;
 use rules::table::Table;
 use tokio::sync::broadcast;
 
-use crate::ids::TableKey;
+use crate::ids::{OperatorId, TableKey};
 use crate::store::{Following, Token};
 
 /// Bounds of the feed of one process.
@@ -19,6 +19,8 @@ use crate::store::{Following, Token};
 pub struct FeedLimits {
     /// So many watchers in all.
     pub watchers: usize,
+    /// So many of one operator's tables.
+    pub watchers_of_an_operator: usize,
     /// So many of one table.
     pub watchers_of_a_table: usize,
     /// So many commits a watcher may be behind before his stream is ended.
@@ -27,7 +29,12 @@ pub struct FeedLimits {
 
 impl Default for FeedLimits {
     fn default() -> FeedLimits {
-        FeedLimits { watchers: 20_000, watchers_of_a_table: 15_000, behind: 64 }
+        FeedLimits {
+            watchers: 20_000,
+            watchers_of_an_operator: 15_000,
+            watchers_of_a_table: 15_000,
+            behind: 64,
+        }
     }
 }
 
@@ -64,6 +71,8 @@ pub struct Feed {
 #[derive(Default)]
 struct Rings {
     by_table: HashMap<TableKey, Ring>,
+    /// How many watch an operator's tables; nobody who has none is in it.
+    by_operator: HashMap<OperatorId, usize>,
     watchers: usize,
 }
 
@@ -136,13 +145,17 @@ impl Feed {
     /// A place at the table's ring; `None` if there are too many watchers.
     pub(crate) fn subscribe(self: &Arc<Feed>, key: &TableKey) -> Option<Subscription> {
         let mut rings = self.lock();
-        let all = rings.watchers;
-        let ring = rings.by_table.get(key);
-        if all >= self.limits.watchers || ring.is_some_and(|r| r.watchers >= self.limits.watchers_of_a_table)
+        let limits = &self.limits;
+        let of_operator = rings.by_operator.get(&key.operator).copied().unwrap_or_default();
+        let of_table = rings.by_table.get(key).map_or(0, |ring| ring.watchers);
+        if rings.watchers >= limits.watchers
+            || of_operator >= limits.watchers_of_an_operator
+            || of_table >= limits.watchers_of_a_table
         {
             return None;
         }
         rings.watchers += 1;
+        rings.by_operator.insert(key.operator.clone(), of_operator + 1);
         let ring = rings.by_table.entry(key.clone()).or_insert_with(|| Ring {
             sender: broadcast::Sender::new(self.limits.behind.max(1)),
             watchers: 0,
@@ -170,6 +183,12 @@ impl Drop for Subscription {
     fn drop(&mut self) {
         let mut rings = self.feed.lock();
         rings.watchers -= 1;
+        if let Some(watchers) = rings.by_operator.get_mut(&self.key.operator) {
+            *watchers -= 1;
+            if *watchers == 0 {
+                rings.by_operator.remove(&self.key.operator);
+            }
+        }
         if let Some(ring) = rings.by_table.get_mut(&self.key) {
             ring.watchers -= 1;
             if ring.watchers == 0 {

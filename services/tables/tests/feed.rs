@@ -7,7 +7,10 @@ use std::time::Duration;
 
 use common::*;
 use rules::{Ask, Event, Millis, Table};
-use tables::{FeedLimits, MemoryStore, Message, PlayError, Settings, Store, TableKey, Tables, Watcher};
+use tables::{
+    FeedLimits, MemoryStore, Message, OperatorId, PlayError, Settings, Store, TableId, TableKey, Tables,
+    Watcher,
+};
 use tokio::time::timeout;
 
 /// A table that ann has come to, at version 2; [`go_on`] takes it from there.
@@ -185,7 +188,7 @@ async fn ten_thousand_watchers_who_never_read_cost_a_bounded_room() {
 
 #[tokio::test]
 async fn there_is_room_for_so_many_watchers() {
-    let limits = FeedLimits { watchers: 5, watchers_of_a_table: 3, behind: 4 };
+    let limits = FeedLimits { watchers: 5, watchers_of_a_table: 3, behind: 4, ..FeedLimits::default() };
     let settings = Settings { feed: limits, ..Settings::default() };
     let tables = Tables::new(Arc::new(MemoryStore::default()), Arc::new(FixedDealer), settings);
     let (one, two) = (open(&tables, 1).await, open(&tables, 2).await);
@@ -202,6 +205,31 @@ async fn there_is_room_for_so_many_watchers() {
     here.pop();
     there.push(tables.watch(&two, None).await.unwrap());
     assert!(matches!(tables.watch(&one, None).await, Err(PlayError::TooManyWatchers)));
+}
+
+#[tokio::test]
+async fn an_operators_watchers_leave_the_others_their_places() {
+    let limits = FeedLimits { watchers: 5, watchers_of_an_operator: 3, ..FeedLimits::default() };
+    let settings = Settings { feed: limits, ..Settings::default() };
+    let tables = Tables::new(Arc::new(MemoryStore::default()), Arc::new(FixedDealer), settings);
+    let (one, two) = (open(&tables, 1).await, open(&tables, 2).await);
+    let neighbour = OperatorId::new("neighbour").unwrap();
+    tables.open(&neighbour, request(3), config(), &answer).await.unwrap();
+    let table = TableId::derived(&neighbour, &request(3).id);
+    let other = TableKey { operator: neighbour, table };
+    let mut here = Vec::new();
+    for key in [&one, &two, &one] {
+        here.push(tables.watch(key, None).await.unwrap());
+    }
+    assert!(matches!(tables.watch(&two, None).await, Err(PlayError::TooManyWatchers)));
+    let there = tables.watch(&other, None).await.unwrap();
+    here.pop();
+    here.push(tables.watch(&two, None).await.unwrap());
+    assert!(matches!(tables.watch(&two, None).await, Err(PlayError::TooManyWatchers)));
+    drop((here, there));
+    assert_eq!(tables.feed().watchers(), 0);
+    let again = tables.watch(&two, None).await;
+    assert!(again.is_ok(), "their places are given back");
 }
 
 #[tokio::test(start_paused = true)]

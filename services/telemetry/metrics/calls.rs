@@ -30,11 +30,18 @@ struct OfWhy {
 /// No labels: a family of one series, which may not be there.
 type Unlabelled = [(&'static str, &'static str); 0];
 
+#[derive(Clone, PartialEq, Eq, Hash, Debug, EncodeLabelSet)]
+struct OfShed {
+    class: &'static str,
+    why: &'static str,
+}
+
 /// Calls, and the connections that they come on.
 pub struct Calls {
     requests: Family<OfEnd, Counter>,
     seconds: Family<OfMethod, Traced, fn() -> Traced>,
     in_flight: Gauge,
+    shed: Family<OfShed, Counter>,
     open: Family<OfMethod, Gauge>,
     streams: Family<OfEnd, Counter>,
     connections: Gauge,
@@ -49,6 +56,7 @@ impl Calls {
             requests: Family::default(),
             seconds: Family::new_with_constructor(quick_traced),
             in_flight: Gauge::default(),
+            shed: Family::default(),
             open: Family::default(),
             streams: Family::default(),
             connections: Gauge::default(),
@@ -58,6 +66,7 @@ impl Calls {
         register.enter(&names::RPC_REQUESTS, calls.requests.clone());
         register.enter(&names::RPC_SECONDS, calls.seconds.clone());
         register.enter(&names::RPC_IN_FLIGHT, calls.in_flight.clone());
+        register.enter(&names::CALLS_SHED, calls.shed.clone());
         register.enter(&names::STREAMS_OPEN, calls.open.clone());
         register.enter(&names::STREAMS, calls.streams.clone());
         register.enter(&names::CONNECTIONS, calls.connections.clone());
@@ -117,5 +126,9 @@ impl grpc::Counting for Metrics {
 
     fn insecure(&self) {
         self.access.insecure();
+    }
+
+    fn shed(&self, class: &'static str, why: &'static str) {
+        self.calls.shed.get_or_create(&OfShed { class, why }).inc();
     }
 }

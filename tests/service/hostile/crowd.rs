@@ -1,10 +1,6 @@
 //! Ten thousand watchers who never read, on real sockets, at a server in a process of its own: its memory stays within
 //! bounds, the table plays on as fast as before, and who does read misses nothing.
 
-#[path = "../../program/child.rs"]
-#[allow(dead_code)]
-mod child;
-
 use std::time::{Duration, Instant};
 
 use fulcrum::pb::v1;
@@ -13,9 +9,9 @@ use prost::bytes::Bytes;
 use tokio::net::TcpStream;
 
 use super::super::harness::{Caller, Eyes, in_time, texas};
+use super::child::Server;
 use super::contract::call;
 use super::scene::playing;
-use child::Server;
 
 const CONNECTIONS: usize = 50;
 const STREAMS: usize = 200;

@@ -9,25 +9,10 @@ use tokio::net::TcpStream;
 
 use super::super::harness::{Caller, House, in_time, texas};
 use super::scene::playing;
+use super::transport::wire::{PREFACE, frame, greeted};
 
-const PREFACE: &[u8] = b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n";
-const SETTINGS: &[u8] = &[0, 0, 0, 4, 0, 0, 0, 0, 0];
-
-/// A frame of HTTP/2.
-fn frame(kind: u8, flags: u8, stream: u32, payload: &[u8]) -> Vec<u8> {
-    let length = u32::try_from(payload.len()).expect("a length").to_be_bytes();
-    let mut frame = vec![length[1], length[2], length[3], kind, flags];
-    frame.extend(stream.to_be_bytes());
-    frame.extend(payload);
-    frame
-}
-
-/// After preface and settings.
-fn greeted(rest: &[u8]) -> Vec<u8> {
-    [PREFACE, SETTINGS, rest].concat()
-}
-
-fn rubbish() -> Vec<(&'static str, Vec<u8>)> {
+/// Bytes that are no conversation.
+pub fn rubbish() -> Vec<(&'static str, Vec<u8>)> {
     let noise: Vec<u8> = (0_u32..70_000).map(|i| (i.wrapping_mul(2_654_435_761) >> 24) as u8).collect();
     let long_headers: Vec<u8> = (0..100).flat_map(|_| frame(9, 0, 1, &noise[..16_000])).collect();
     vec![

@@ -7,11 +7,21 @@ from ..service import Client
 from .fault import Again, Fault
 
 
-def _shed(stage):
+def _full(stage):
     """A server that takes two calls at once."""
+    return _with(stage, "--calls", "2")
+
+
+def _over(stage):
+    """An operator who may make five calls a second, and makes more."""
+    return _with(stage, "--operator-calls-per-second", "5")
+
+
+def _with(stage, *setting):
+    """Many lists, of a server with this setting."""
     replica = stage.replicas[-1]
     replica.kill()
-    replica.process.command += ["--calls", "2"]
+    replica.process.command += setting
     replica.start()
     clients = [Client(replica.address, stage.operators[0].token) for _ in range(12)]
     again = Again(lambda number: clients[number].tables(), 0, len(clients))
@@ -75,7 +85,8 @@ def _cut_off(stage):
 
 
 FAULTS = [
-    Fault("a server takes two calls at once", ["FulcrumCallsShed"], _shed),
+    Fault("a server takes two calls at once", ["FulcrumServerOverloaded"], _full),
+    Fault("an operator makes more calls a second than he may", ["FulcrumCallsShed"], _over),
     Fault("many callers change one table through all servers", ["FulcrumConflictStorm"], _conflicts),
     Fault("watchers do not read what they are told", ["FulcrumWatchersCutOff"], _cut_off),
 ]
