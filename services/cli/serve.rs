@@ -272,7 +272,7 @@ pub async fn run(args: ServeArgs) -> Result<(), Failure> {
         () = stop.asked() => {}
         failure = node.fault() => return Err(failure),
     }
-    tracing::info!(event = "stopping", "asked to stop: no new calls, streams are sent away");
+    tracing::info!(event = "stopping", "asked to stop");
     let until = Instant::now() + Duration::from_secs(settings.drain_seconds);
     let ending = async {
         // A collector that does not answer is waited for once.

@@ -39,6 +39,8 @@ pub struct Connections {
     pub of_an_address: usize,
     /// One that is older is sent away, a tenth more or less, so that not all go at once; none is without it.
     pub age: Option<Duration>,
+    /// So long an old one may go on while a moment without calls is waited for.
+    pub moment: Duration,
     /// One without calls and streams is sent away after so long, at the latest after twice that.
     pub idle: Duration,
     /// So long it may take until TLS is agreed on, and so long until it has said that it speaks HTTP/2.
@@ -55,6 +57,7 @@ impl Default for Connections {
             most: 20_000,
             of_an_address: 0,
             age: Some(Duration::from_secs(30 * 60)),
+            moment: Duration::from_secs(5),
             idle: Duration::from_secs(5 * 60),
             hello: Duration::from_secs(10),
             streams: 16_384,

@@ -15,6 +15,7 @@ mod child;
 mod collector;
 mod conformance;
 mod crash;
+mod crowded;
 mod demo;
 mod draining;
 mod duplicates;

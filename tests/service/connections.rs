@@ -2,11 +2,13 @@
 
 use std::future::Future;
 use std::net::SocketAddr;
+use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use fulcrum::grpc::{Connections, ServeConfig};
 use fulcrum::pb::v1;
 use fulcrum::pb::v1::table_message::Content;
+use fulcrum::telemetry::metrics::Metrics;
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::TcpStream;
 use tokio::time::sleep;
@@ -116,9 +118,8 @@ async fn ask<T, F: Future<Output = Result<T, Status>>>(mut call: impl FnMut() ->
     panic!("ten connections in a row were sent away with this call");
 }
 
-/// Makes so many changes one after another; says how many calls were repeated.
-async fn busy(address: SocketAddr, table: String, changes: usize) -> u32 {
-    let caller = Caller::connect(address, None).await;
+/// Makes so many changes one after another, with pauses; says how many calls were repeated.
+async fn busy(caller: Caller, table: String, changes: usize, pause: Duration) -> u32 {
     let (mut repeated, mut last) = (0, 0);
     for _ in 0..changes {
         let request = v1::SetPreferencesRequest {
@@ -135,7 +136,9 @@ async fn busy(address: SocketAddr, table: String, changes: usize) -> u32 {
         let sequence = ask(change, &mut repeated).await.into_inner().sequence;
         assert!(sequence > last, "no change is made twice");
         last = sequence;
-        sleep(Duration::from_millis(5)).await;
+        if !pause.is_zero() {
+            sleep(pause).await;
+        }
     }
     repeated
 }
@@ -188,8 +191,11 @@ async fn callers_and_watchers_move_from_old_connections_to_new_ones_and_lose_not
     let before = first.prefer(&table, "ann").await;
     let until = before + (CALLERS * CHANGES) as u64;
     let watching = tokio::spawn(watcher(house.address, table.clone(), until));
-    let calling: Vec<_> =
-        (0..CALLERS).map(|_| tokio::spawn(busy(house.address, table.clone(), CHANGES))).collect();
+    let mut calling = Vec::new();
+    for _ in 0..CALLERS {
+        let caller = Caller::connect(house.address, None).await;
+        calling.push(tokio::spawn(busy(caller, table.clone(), CHANGES, Duration::from_millis(5))));
+    }
     let begun = Instant::now();
     let mut repeated = 0;
     for caller in calling {
@@ -200,5 +206,83 @@ async fn callers_and_watchers_move_from_old_connections_to_new_ones_and_lose_not
     assert!(away >= 2, "{away} times in {:?}", begun.elapsed());
     let mut last = Caller::connect(house.address, None).await;
     assert_eq!(last.prefer(&table, "ann").await, until + 1, "every change was made once");
+    house.close().await;
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn on_a_connection_that_is_never_without_calls_each_is_answered_in_the_end() {
+    const TASKS: usize = 8;
+    const CHANGES: usize = 150;
+    let (age, moment) = (Some(Duration::from_millis(200)), Duration::from_millis(20));
+    let metrics = Arc::new(Metrics::new(&[]));
+    let config = ServeConfig {
+        connections: Connections { age, moment, ..Connections::default() },
+        counting: Some(Arc::<Metrics>::clone(&metrics)),
+        ..ServeConfig::default()
+    };
+    let house = House::with(Setup { config, ..Setup::default() }).await;
+    let mut first = Caller::connect(house.address, None).await;
+    let table = first.table_of(texas(), &["ann"]).await;
+    let until = first.prefer(&table, "ann").await + (TASKS * CHANGES) as u64;
+    let caller = Caller::connect(house.address, None).await;
+    let tasks: Vec<_> = (0..TASKS)
+        .map(|_| tokio::spawn(busy(caller.clone(), table.clone(), CHANGES, Duration::ZERO)))
+        .collect();
+    let (begun, mut repeated) = (Instant::now(), 0);
+    for task in tasks {
+        repeated += task.await.expect("every call has its answer");
+    }
+    let aged = "fulcrum_connections_ended_total{why=\"aged\"} ";
+    let aged = metrics.text().expect("metrics").split(aged).nth(1).map_or(0, |rest| {
+        let number = rest.split_whitespace().next().expect("a number");
+        number.parse::<u32>().expect("a number")
+    });
+    println!(
+        "{repeated} of {} calls repeated, {aged} connections, in {:?}",
+        TASKS * CHANGES,
+        begun.elapsed()
+    );
+    assert!(aged >= 2, "{aged} in {:?}", begun.elapsed());
+    assert!(
+        repeated as usize <= (aged as usize + 1) * TASKS,
+        "no call is repeated but when its connection goes"
+    );
+    let mut last = Caller::connect(house.address, None).await;
+    assert_eq!(last.prefer(&table, "ann").await, until + 1, "every change was made once");
+    house.close().await;
+}
+
+#[tokio::test]
+async fn who_does_not_read_is_cut_off_and_leaves_nothing_behind() {
+    let connections = Connections {
+        age: Some(Duration::from_millis(200)),
+        grace: Duration::from_millis(500),
+        ..Connections::default()
+    };
+    let config = ServeConfig { connections, ..ServeConfig::default() };
+    // Room for one watcher, who may be as far behind as he likes.
+    let feed = tables::FeedLimits { watchers: 1, watchers_of_a_table: 1, behind: 100_000 };
+    let settings = tables::Settings { feed, ..tables::Settings::default() };
+    let house = House::with(Setup { config, settings, ..Setup::default() }).await;
+    let mut caller = house.caller().await;
+    let table = caller.table_of(texas(), &["ann"]).await;
+    let mut deaf = Caller::narrow(house.address).await;
+    let unread = deaf.watch(&table, "ann").await;
+    for _ in 0..40 {
+        caller.prefer(&table, "ann").await;
+    }
+    let begun = Instant::now();
+    let watches = || async {
+        let mut other = house.caller().await;
+        let request =
+            v1::WatchTableRequest { table_id: table.clone(), viewer: eyes_of("ann"), ..Default::default() };
+        in_time(other.tables.watch_table(request)).await.is_ok()
+    };
+    assert!(!watches().await, "there is no room");
+    while !watches().await {
+        assert!(begun.elapsed() < Duration::from_secs(20), "the place is not given back");
+        sleep(Duration::from_millis(50)).await;
+    }
+    drop((unread, deaf));
     house.close().await;
 }

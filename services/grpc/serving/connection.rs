@@ -44,8 +44,6 @@ const SEND_BUFFER: usize = 64 * 1024;
 /// connection is ended.
 const TAKEN_BACK: usize = 64;
 const BROKEN: usize = 1024;
-/// So long an old connection may go on to be old while it waits for a moment without calls.
-const MOMENT: Duration = Duration::from_secs(5);
 /// A connection that was sent away and on which nothing goes on is closed after so long, whether it has understood or not.
 const DEAF: Duration = Duration::from_secs(2);
 
@@ -221,7 +219,7 @@ impl Connector {
             }
             // A call that begins now may meet the GOAWAY on its way, which not all clients take well: the less goes on the
             // better.
-            let _ = timeout(MOMENT, activity.pause()).await;
+            let _ = timeout(self.settings.moment, activity.pause()).await;
         };
         tokio::select! {
             () = is_true(&mut leaving) => End::Left,
