@@ -59,6 +59,7 @@ fn a_short_measurement_is_plausible_and_leaves_nothing_behind() {
         "/measured/server/us_per_second",
         "/measured/server/bytes_per_message",
         "/measured/redis/us_per_action",
+        "/measured/redis/us_per_look",
         "/measured/redis/us_per_second",
         "/measured/redis/bytes_per_action",
         "/measured/redis/bytes_per_table",

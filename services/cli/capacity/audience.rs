@@ -2,11 +2,14 @@
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
+use std::time::Duration;
 
 use prost::Message;
 use tokio::task::JoinSet;
+use tokio::time::{Instant, sleep};
 use tonic::Status;
 
+use crate::cli::client::again;
 use crate::cli::load::calls::Calls;
 use crate::pb::v1::table_event::Event;
 use crate::pb::v1::table_message::Content;
@@ -14,6 +17,9 @@ use crate::pb::v1::{TableMessage, WatchTableRequest};
 
 /// So many streams are opened at a time.
 const AT_ONCE: usize = 32;
+/// A stream that is turned away is asked for again, for so long.
+const PATIENCE: Duration = Duration::from_secs(20);
+const PAUSE: Duration = Duration::from_millis(200);
 /// What HTTP/2 and gRPC put before each message: a frame's head, and the length of the message.
 const ENVELOPE: u64 = 9 + 5;
 
@@ -50,11 +56,9 @@ impl Audience {
                 if opening.len() >= AT_ONCE {
                     self.keep(opening.join_next().await)?;
                 }
-                let (mut tables, table_id) = (calls.connections.next().tables, table_id.clone());
-                opening.spawn(async move {
-                    let request = WatchTableRequest { table_id, ..WatchTableRequest::default() };
-                    tables.watch_table(request).await.map(tonic::Response::into_inner)
-                });
+                let request =
+                    WatchTableRequest { table_id: table_id.clone(), ..WatchTableRequest::default() };
+                opening.spawn(open(calls.clone(), request));
             }
         }
         while let Some(opened) = opening.join_next().await {
@@ -82,6 +86,17 @@ impl Audience {
             }
         });
         Ok(())
+    }
+}
+
+/// Opens a stream. A server that has much to do turns new ones away for a while.
+async fn open(calls: Calls, request: WatchTableRequest) -> Result<tonic::Streaming<Told>, Status> {
+    let begun = Instant::now();
+    loop {
+        match calls.connections.next().tables.watch_table(request.clone()).await {
+            Err(status) if again(&status) && begun.elapsed() < PATIENCE => sleep(PAUSE).await,
+            opened => return opened.map(tonic::Response::into_inner),
+        }
     }
 }
 

@@ -1,6 +1,6 @@
 //! From what phases took to what one decision, one message, one table costs.
 
-use super::measured::{Measured, RedisCosts, ServerCosts};
+use super::measured::{Measured, Phase, RedisCosts, ServerCosts};
 use super::model::followers;
 use super::play::Played;
 use crate::cli::failure::Failure;
@@ -12,6 +12,8 @@ pub struct Findings {
     pub alone: Rest,
     /// Two servers at rest, together.
     pub together: Rest,
+    /// A look at a calendar: Redis' CPU, µs, and bytes.
+    pub look: (f64, f64),
     /// One server, at several rates.
     pub rates: Vec<Played>,
     /// At the middle one of them, with more watchers.
@@ -35,6 +37,9 @@ pub struct Rest {
     pub redis_us: f64,
     /// Received and sent by Redis.
     pub redis_bytes: f64,
+    /// Calls of scripts, and looks at calendars.
+    pub scripts: f64,
+    pub looks: f64,
     /// Memory of a server.
     pub server_bytes: f64,
 }
@@ -52,55 +57,87 @@ pub fn derive(found: &Findings) -> Result<Measured, Failure> {
     if all().any(|played| played.phase.actions <= 0.0 || played.phase.commits <= 0.0) {
         return Err(idle());
     }
-    let (rates, hands, actions) = all().fold((0.0, 0.0, 0.0), |(commits, hands, actions), played| {
+    let (commits, hands, actions) = all().fold((0.0, 0.0, 0.0), |(commits, hands, actions), played| {
         (commits + played.phase.commits, hands + played.phase.hands, actions + played.phase.actions)
     });
-    let (us_per_action, us_per_message) = action_and_message(found.alone.server_us, middle, watched);
-    let own = &middle.phase;
-    let redis_per_action = at_least_0(own.redis_us - found.alone.redis_us) / own.actions;
-    let bytes_per_action = at_least_0(own.redis_bytes - found.alone.redis_bytes) / own.actions;
-
-    // Each commit goes to as many other servers.
-    let both = &shared.phase;
-    let others = both.commits * (followers(f64::from(both.servers), f64::from(both.watchers)) - 1.0);
-    let messages = both.commits * f64::from(both.watchers);
-    let expected = found.together.server_us + us_per_action * both.actions + us_per_message * messages;
-    Ok(Measured {
+    let busiest =
+        all().max_by(|one, other| one.phase.hands.total_cmp(&other.phase.hands)).ok_or_else(idle)?;
+    let mut measured = Measured {
         version: env!("CARGO_PKG_VERSION").to_owned(),
         debug_build: cfg!(debug_assertions),
         cores: cores(),
         redis_version: String::new(),
         seats: 0,
+        shards: 0,
         actions_of_a_hand: actions / hands.max(1.0),
-        commits_of_an_action: rates / actions,
-        server: ServerCosts {
-            us_per_action,
-            us_per_message,
-            us_per_follower: at_least_0(both.server_us - expected) / others,
-            us_per_second: found.alone.server_us,
-            us_per_second_of_a_watcher: at_least_0(found.watcher_us),
-            bytes: found.alone.server_bytes,
-            bytes_per_table: at_least_0(found.server_table),
-            bytes_per_watcher: at_least_0(found.server_watcher),
-            bytes_per_message: watched.bytes_per_message,
-        },
-        redis: RedisCosts {
-            us_per_action: redis_per_action,
-            us_per_follower: at_least_0(
-                both.redis_us - found.together.redis_us - redis_per_action * both.actions,
-            ) / others,
-            us_per_second: found.alone.redis_us,
-            us_per_second_of_a_server: at_least_0(found.together.redis_us - found.alone.redis_us),
-            bytes_per_action,
-            bytes_per_follower: at_least_0(
-                both.redis_bytes - found.together.redis_bytes - bytes_per_action * both.actions,
-            ) / others,
-            bytes_per_table: at_least_0(found.redis_table),
-            bytes_per_commit_kept: middle.bytes_per_commit_kept,
-            bytes_per_hand_kept: all().map(|played| played.bytes_per_hand_kept).fold(0.0, f64::max),
-        },
-        phases: all().map(|played| played.phase.clone()).collect(),
-    })
+        commits_of_an_action: commits / actions,
+        server: server(found, middle, watched),
+        redis: redis(found, middle),
+        phases: all().map(|played| net(found, &played.phase)).collect(),
+    };
+    (measured.redis.bytes_per_commit_kept, measured.redis.bytes_per_hand_kept) =
+        (busiest.bytes_per_commit_kept, busiest.bytes_per_hand_kept);
+    tell_further(&mut measured, found, &shared.phase);
+    Ok(measured)
+}
+
+/// What is done at rest is not told with a phase.
+fn net(found: &Findings, phase: &Phase) -> Phase {
+    let rest = if phase.servers > 1 { found.together } else { found.alone };
+    Phase { scripts: at_least_0(phase.scripts - rest.scripts), ..phase.clone() }
+}
+
+fn server(found: &Findings, middle: &Played, watched: &Played) -> ServerCosts {
+    let (us_per_action, us_per_message) = action_and_message(found.alone.server_us, middle, watched);
+    ServerCosts {
+        us_per_action,
+        us_per_message,
+        us_per_follower: 0.0,
+        us_per_second: found.alone.server_us,
+        us_per_second_of_a_watcher: at_least_0(found.watcher_us),
+        bytes: found.alone.server_bytes,
+        bytes_per_table: at_least_0(found.server_table),
+        bytes_per_watcher: at_least_0(found.server_watcher),
+        bytes_per_message: watched.bytes_per_message,
+    }
+}
+
+/// A server that has much to begin with looks more often: what that costs grows with hands and falls with how many servers
+/// share the shards out, and so is told apart from what decisions cost.
+fn redis(found: &Findings, middle: &Played) -> RedisCosts {
+    let (own, (us_per_look, bytes_per_look)) = (&middle.phase, found.look);
+    let looks = at_least_0(own.looks - found.alone.looks);
+    RedisCosts {
+        us_per_action: at_least_0(own.redis_us - found.alone.redis_us - looks * us_per_look) / own.actions,
+        us_per_look,
+        looks_per_hand: looks / own.hands.max(f64::MIN_POSITIVE),
+        us_per_follower: 0.0,
+        us_per_second: found.alone.redis_us,
+        us_per_second_of_a_server: at_least_0(found.together.redis_us - found.alone.redis_us),
+        bytes_per_look,
+        bytes_per_action: at_least_0(own.redis_bytes - found.alone.redis_bytes - looks * bytes_per_look)
+            / own.actions,
+        bytes_per_follower: 0.0,
+        bytes_per_table: at_least_0(found.redis_table),
+        bytes_per_commit_kept: 0.0,
+        bytes_per_hand_kept: 0.0,
+    }
+}
+
+/// With two servers each commit goes to as many others: what is not explained by anything else.
+fn tell_further(measured: &mut Measured, found: &Findings, both: &Phase) {
+    let others = both.commits * (followers(f64::from(both.servers), f64::from(both.watchers)) - 1.0);
+    let Measured { server, redis, .. } = measured;
+    let messages = both.commits * f64::from(both.watchers);
+    let expected =
+        found.together.server_us + server.us_per_action * both.actions + server.us_per_message * messages;
+    server.us_per_follower = at_least_0(both.server_us - expected) / others;
+    let looks = at_least_0(both.looks - found.together.looks);
+    let expected = found.together.redis_us + redis.us_per_action * both.actions + redis.us_per_look * looks;
+    redis.us_per_follower = at_least_0(both.redis_us - expected) / others;
+    let expected =
+        found.together.redis_bytes + redis.bytes_per_action * both.actions + redis.bytes_per_look * looks;
+    redis.bytes_per_follower = at_least_0(both.redis_bytes - expected) / others;
 }
 
 /// What a decision costs, and what a message costs, out of two phases with few and with many watchers: two equations
@@ -129,7 +166,6 @@ fn cores() -> u32 {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::cli::capacity::measured::Phase;
 
     /// A phase of a machine on which a decision costs 500 µs at the server and 60 at Redis, a message 10, a commit at a
     /// further server 40 and 5; at rest a server takes 5,000 a second, and Redis 10,000 for the first and 4,000 for
@@ -141,8 +177,13 @@ mod tests {
             + actions * 500.0
             + commits * f64::from(watchers) * 10.0
             + commits * others * 40.0;
-        let redis_us = 10_000.0 + f64::from(servers - 1) * 4_000.0 + actions * 60.0 + commits * others * 5.0;
-        let redis_bytes = 3_000.0 + actions * 2_500.0 + commits * others * 400.0;
+        let looks = 2_560.0 + actions / 10.0 * 500.0;
+        let redis_us = 10_000.0
+            + f64::from(servers - 1) * 4_000.0
+            + (looks - 2_560.0) * 2.0
+            + actions * 60.0
+            + commits * others * 5.0;
+        let redis_bytes = 3_000.0 + (looks - 2_560.0) * 80.0 + actions * 2_500.0 + commits * others * 400.0;
         let phase = Phase {
             name: String::new(),
             servers,
@@ -153,7 +194,8 @@ mod tests {
             server_us,
             redis_us,
             redis_bytes,
-            scripts: commits,
+            scripts: 256.0 + commits,
+            looks,
         };
         Played { phase, bytes_per_message: 300.0, bytes_per_commit_kept: 180.0, bytes_per_hand_kept: 800.0 }
     }
@@ -163,11 +205,14 @@ mod tests {
             server_us: servers * 5_000.0,
             redis_us,
             redis_bytes: 3_000.0,
+            scripts: 256.0,
+            looks: 2_560.0,
             server_bytes: 2e7,
         };
         Findings {
             alone: rest(1.0, 10_000.0),
             together: rest(2.0, 14_000.0),
+            look: (2.0, 80.0),
             rates: [50.0, 200.0, 700.0].map(|actions| phase(1, 7, actions)).into(),
             watched: Some(phase(1, 23, 190.0)),
             shared: Some(phase(2, 7, 210.0)),
@@ -189,6 +234,8 @@ mod tests {
         near(server.us_per_follower, 40.0);
         near(server.us_per_second_of_a_watcher, 0.0);
         near(redis.us_per_action, 60.0);
+        near(redis.looks_per_hand, 500.0);
+        near(measured.phases[0].scripts, measured.phases[0].commits);
         near(redis.us_per_follower, 5.0);
         near(redis.us_per_second_of_a_server, 4_000.0);
         near(redis.bytes_per_action, 2_500.0);

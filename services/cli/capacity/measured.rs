@@ -21,6 +21,8 @@ pub struct Measured {
     pub redis_version: String,
     /// How many bots sat at each table.
     pub seats: u32,
+    /// Shards of the installation.
+    pub shards: u16,
     /// Decisions of a hand.
     pub actions_of_a_hand: f64,
     /// Commits for each decision: deals, time-outs and the like beside it.
@@ -59,14 +61,21 @@ pub struct ServerCosts {
 /// What Redis costs. Its CPU is that of its main thread, which no machine with more cores makes faster.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
 pub struct RedisCosts {
-    /// Of each decision, with everything that comes of it.
+    /// Of each decision, with everything that comes of it but looks at calendars.
     pub us_per_action: f64,
+    /// Of a look whether something is due in a shard.
+    pub us_per_look: f64,
+    /// So many more are made for each hand by a server that looks after all shards: it begins with what is due and looks
+    /// again.
+    pub looks_per_hand: f64,
     /// Of each commit, for each further server that has watchers of its table.
     pub us_per_follower: f64,
     /// With one server at rest, each second.
     pub us_per_second: f64,
     /// For each further server at rest, each second.
     pub us_per_second_of_a_server: f64,
+    /// Received and sent for a look.
+    pub bytes_per_look: f64,
     /// Received and sent for each decision.
     pub bytes_per_action: f64,
     /// Sent for each commit to each further server that has watchers of its table.
@@ -100,8 +109,10 @@ pub struct Phase {
     pub redis_us: f64,
     /// Received and sent by Redis, a second.
     pub redis_bytes: f64,
-    /// Calls of scripts a second.
+    /// Calls of scripts a second, beside those that are made at rest.
     pub scripts: f64,
+    /// Looks at calendars a second.
+    pub looks: f64,
 }
 
 impl Measured {

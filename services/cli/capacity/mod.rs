@@ -215,7 +215,7 @@ fn setting(
             + others * server.us_per_follower,
         redis_us: of_action(redis.us_per_action) + others * redis.us_per_follower,
         server_rest_us: server.us_per_second + quiet,
-        redis_rest_us: (redis.us_per_second + (count - 1.0) * redis.us_per_second_of_a_server)
+        redis_rest_us: model::rest_of_redis(measured, wanted, wanted.tables / hand, count)
             / f64::from(machines),
         think: (hand - arguments::PAUSE_S).max(1.0) / measured.actions_of_a_hand,
         decisions: measured.actions_of_a_hand,

@@ -71,6 +71,11 @@ fn measured(measured: &Measured, paint: Paint) -> String {
             format!("a server {} a second", cpu(server.us_per_second)),
             format!("Redis {}", cpu(redis.us_per_second)),
             format!("and {} for each further server", cpu(redis.us_per_second_of_a_server)),
+            format!(
+                "{} looks at {} what is due for each hand, where one server has all shards",
+                number(redis.looks_per_hand.round()),
+                cpu(redis.us_per_look)
+            ),
             format!("a watcher {}", cpu(server.us_per_second_of_a_watcher)),
         ],
     );

@@ -327,6 +327,7 @@ impl Moment {
             redis_us: redis.us / seconds,
             redis_bytes: redis.bytes / seconds,
             scripts: redis.scripts / seconds,
+            looks: redis.looks / seconds,
         }
     }
 

@@ -49,6 +49,8 @@ pub struct Done {
     pub bytes: f64,
     /// Calls of scripts.
     pub scripts: f64,
+    /// Looks at calendars.
+    pub looks: f64,
     /// Commands, those of scripts left out.
     pub commands: f64,
 }
@@ -174,6 +176,24 @@ impl Redis {
         Ok(all)
     }
 
+    /// Looks so many times at all calendars, as servers do: what one look takes of CPU, µs, and how many bytes.
+    pub async fn look(&self, shards: u16, times: u32) -> Result<(f64, f64), Failure> {
+        let mut pipe = ::redis::pipe();
+        for shard in 0..shards {
+            let calendar = format!("{{s{shard:03}}}:tm");
+            pipe.cmd("ZRANGEBYSCORE").arg(calendar).arg("-inf").arg(0).arg("WITHSCORES");
+            pipe.arg("LIMIT").arg(0).arg(64);
+        }
+        let before = self.done().await?;
+        for _ in 0..times {
+            let _: Vec<::redis::Value> =
+                pipe.query_async(&mut self.connection.clone()).await.map_err(|error| refused(&error))?;
+        }
+        let used = self.done().await?.since(before);
+        let looks = f64::from(times) * f64::from(shards);
+        Ok((used.us / looks, used.bytes / looks))
+    }
+
     /// Strikes names out of sorted sets.
     pub async fn strike(&self, names: &[(String, String)]) -> Result<(), Failure> {
         for some in names.chunks(BITE) {
@@ -215,6 +235,7 @@ impl Done {
             us: self.us - then.us,
             bytes: self.bytes - then.bytes,
             scripts: self.scripts - then.scripts,
+            looks: self.looks - then.looks,
             commands: self.commands - then.commands,
         }
     }
@@ -257,11 +278,18 @@ fn done(
 ) -> Result<Done, Failure> {
     let seconds = number(cpu, "used_cpu_user_main_thread")? + number(cpu, "used_cpu_sys_main_thread")?;
     let bytes = number(stats, "total_net_input_bytes")? + number(stats, "total_net_output_bytes")?;
-    let scripts = commands
-        .get("cmdstat_evalsha")
-        .and_then(|line| line.split(',').find_map(|part| part.strip_prefix("calls="))?.parse().ok());
-    let commands = number(stats, "total_commands_processed")?;
-    Ok(Done { us: seconds * 1e6, bytes, scripts: scripts.unwrap_or_default(), commands })
+    let calls = |name: &str| {
+        let line = commands.get(name)?;
+        line.split(',').find_map(|part| part.strip_prefix("calls="))?.parse().ok()
+    };
+    let (scripts, looks) = (calls("cmdstat_evalsha"), calls("cmdstat_zrangebyscore"));
+    Ok(Done {
+        us: seconds * 1e6,
+        bytes,
+        scripts: scripts.unwrap_or_default(),
+        looks: looks.unwrap_or_default(),
+        commands: number(stats, "total_commands_processed")?,
+    })
 }
 
 #[cfg(test)]
@@ -275,7 +303,7 @@ mod tests {
             "total_net_input_bytes:100\r\ntotal_net_output_bytes:11\r\ntotal_commands_processed:9\r\n",
         );
         let commands = fields("cmdstat_evalsha:calls=7,usec=900,usec_per_call=1\r\n");
-        let all = Done { us: 1_750_000.0, bytes: 111.0, scripts: 7.0, commands: 9.0 };
+        let all = Done { us: 1_750_000.0, bytes: 111.0, scripts: 7.0, looks: 0.0, commands: 9.0 };
         assert_eq!(done(&cpu, &stats, &commands).unwrap(), all);
         assert_eq!(done(&cpu, &stats, &BTreeMap::new()).unwrap().scripts, 0.0);
         assert!(done(&BTreeMap::new(), &stats, &commands).is_err());

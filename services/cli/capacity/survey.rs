@@ -25,6 +25,8 @@ const SPECTATORS: u32 = 16;
 const SETTLING: Duration = Duration::from_secs(1);
 const SETTLED: u64 = 150_000;
 const PATIENCE: Duration = Duration::from_secs(60);
+/// So often it is looked at all calendars, to see what that costs.
+const LOOKS: u32 = 300;
 /// Steps of the bar.
 const STEPS: u64 = 9;
 
@@ -47,7 +49,8 @@ pub async fn measure(desk: &Desk<'_>, idle: Idle) -> Result<Measured, Failure> {
     let mut servers = vec![desk.house.open(1).await?];
     let alone = rest(desk, &servers).await?;
     bar.next("tables at which nobody plays");
-    let mut findings = Findings { alone, ..Findings::default() };
+    let look = desk.redis.look(desk.shards, LOOKS).await?;
+    let mut findings = Findings { alone, look, ..Findings::default() };
     weigh(desk, &servers, idle, &bar, &mut findings).await?;
     for (name, think) in RATES {
         bar.next(name);
@@ -68,7 +71,7 @@ pub async fn measure(desk: &Desk<'_>, idle: Idle) -> Result<Measured, Failure> {
     let ended = tokio::task::spawn_blocking(move || servers.into_iter().for_each(Server::end));
     ended.await.map_err(std::io::Error::other)?;
     let mut measured = derive(&findings)?;
-    measured.seats = desk.seats;
+    (measured.seats, measured.shards) = (desk.seats, desk.shards);
     measured.redis_version = desk.redis.version().await?;
     Ok(measured)
 }
@@ -87,6 +90,8 @@ async fn rest(desk: &Desk<'_>, servers: &[Server]) -> Result<Rest, Failure> {
         server_us: cpu()?.saturating_sub(server) as f64 / seconds,
         redis_us: used.us / seconds,
         redis_bytes: used.bytes / seconds,
+        scripts: used.scripts / seconds,
+        looks: used.looks / seconds,
         server_bytes: memory as f64 / servers.len().max(1) as f64,
     })
 }
