@@ -6,7 +6,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use fulcrum::grpc::{ClientCertificates, Connections, ServeConfig, Tls, TlsFiles};
+use fulcrum::grpc::{ClientCertificates, Connections, Identities, ServeConfig, Tls, TlsFiles};
 use fulcrum::pb::v1;
 use fulcrum::pb::v1::table_service_client::TableServiceClient;
 use rcgen::{BasicConstraints, CertificateParams, CertifiedIssuer, DnType, IsCa, KeyPair, date_time_ymd};
@@ -18,7 +18,8 @@ use tonic::Status;
 use tonic::transport::{Certificate, Channel, ClientTlsConfig, Endpoint, Identity};
 use tonic_types::StatusExt;
 
-use super::harness::{House, Setup, in_time};
+use super::harness::operators::{ALPHA, two_operators};
+use super::harness::{House, Setup, in_time, reason, request_id, texas};
 
 /// Somebody who signs certificates.
 struct Authority(CertifiedIssuer<'static, KeyPair>);
@@ -76,10 +77,15 @@ impl Files {
     }
 
     async fn house(&self, clients: ClientCertificates) -> House {
+        self.house_of(clients, ServeConfig::default()).await
+    }
+
+    /// A house that knows its callers so.
+    async fn house_of(&self, clients: ClientCertificates, config: ServeConfig) -> House {
         let (certificate, key) = (self.path("server.pem"), self.path("server.key"));
         let tls = Tls::load(TlsFiles { certificate, key, clients }).expect("TLS");
         let connections = Connections { hello: Duration::from_millis(500), ..Connections::default() };
-        let config = ServeConfig { tls: Some(Arc::new(tls)), connections, ..ServeConfig::default() };
+        let config = ServeConfig { tls: Some(Arc::new(tls)), connections, ..config };
         House::with(Setup { config, ..Setup::default() }).await
     }
 }
@@ -129,6 +135,45 @@ async fn nobody_is_let_in_with_a_bad_certificate_and_without_one_only_where_none
         );
         house.close().await;
     }
+}
+
+#[tokio::test]
+async fn a_certificate_says_whose_call_it_is_where_there_is_no_token() {
+    let ours = Authority::new("ours");
+    let files = Files::new(&ours.sign("localhost", 2100), &ours);
+    let named = [("backend.acme.example", "acme"), ("desk.acme.example", "acme:support")];
+    let named = named.map(|(name, meaning)| (name.to_owned(), meaning.to_owned()));
+    let identities = Identities::read(named.iter().map(|(name, meaning)| (name, meaning))).expect("identities");
+    let tokens = two_operators().tokens;
+    let config = ServeConfig { identities, tokens, ..ServeConfig::default() };
+    let house = files.house_of(ClientCertificates::Wanted(files.path("clients.pem")), config).await;
+    let shows = |name: &str| channel(house.address, &ours, Some(&ours.sign(name, 2100)));
+    let (backend, desk) = (shows("backend.acme.example"), shows("desk.acme.example"));
+
+    let create = || v1::CreateTableRequest { request_id: request_id(), config: Some(texas()) };
+    let made = in_time(TableServiceClient::new(backend.clone()).create_table(create())).await;
+    let table_id = made.expect("his table").into_inner().table_id;
+    let get = v1::GetTableRequest { table_id, viewer: None };
+    in_time(TableServiceClient::new(desk.clone()).get_table(get.clone())).await.expect("the same operator's");
+    let refused = in_time(TableServiceClient::new(desk).create_table(create())).await.expect_err("support");
+    assert_eq!(reason(&refused), "ROLE_NOT_ALLOWED");
+    for nobody in [shows("acme"), channel(house.address, &ours, None)] {
+        assert_eq!(reason(&call(&nobody).await.expect_err("nobody")), "UNAUTHENTICATED");
+    }
+
+    // A token is stronger than the certificate, for better or worse.
+    let with = |token: &str| {
+        let mut request = tonic::Request::new(get.clone());
+        let header = format!("Bearer {token}").parse().expect("a token of ASCII");
+        request.metadata_mut().insert("authorization", header);
+        request
+    };
+    let mut tables = TableServiceClient::new(backend);
+    let alpha = in_time(tables.get_table(with(ALPHA))).await.expect_err("another operator");
+    assert_eq!(reason(&alpha), "TABLE_NOT_FOUND");
+    let wrong = in_time(tables.get_table(with("wrong-0123456789abcdef"))).await.expect_err("nobody");
+    assert_eq!(reason(&wrong), "UNAUTHENTICATED");
+    house.close().await;
 }
 
 #[tokio::test]
