@@ -261,7 +261,7 @@ async fn who_does_not_read_is_cut_off_and_leaves_nothing_behind() {
     };
     let config = ServeConfig { connections, ..ServeConfig::default() };
     // Room for one watcher, who may be as far behind as he likes.
-    let feed = tables::FeedLimits { watchers: 1, watchers_of_a_table: 1, watchers_of_an_operator: 1, behind: 100_000 };
+    let feed = tables::FeedLimits { watchers: 1, behind: 100_000, ..tables::FeedLimits::default() };
     let settings = tables::Settings { feed, ..tables::Settings::default() };
     let house = House::with(Setup { config, settings, ..Setup::default() }).await;
     let mut caller = house.caller().await;

@@ -143,7 +143,8 @@ async fn a_certificate_says_whose_call_it_is_where_there_is_no_token() {
     let files = Files::new(&ours.sign("localhost", 2100), &ours);
     let named = [("backend.acme.example", "acme"), ("desk.acme.example", "acme:support")];
     let named = named.map(|(name, meaning)| (name.to_owned(), meaning.to_owned()));
-    let identities = Identities::read(named.iter().map(|(name, meaning)| (name, meaning))).expect("identities");
+    let identities =
+        Identities::read(named.iter().map(|(name, meaning)| (name, meaning))).expect("identities");
     let tokens = two_operators().tokens;
     let config = ServeConfig { identities, tokens, ..ServeConfig::default() };
     let house = files.house_of(ClientCertificates::Wanted(files.path("clients.pem")), config).await;
