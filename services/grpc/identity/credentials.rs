@@ -40,7 +40,7 @@ pub enum Stranger {
 #[derive(Debug)]
 pub enum Credentials {
     /// By what they show.
-    Asked(Known),
+    Asked(Box<Known>),
     /// Not at all: everybody is this operator, and an administrator too. For development.
     Everybody(OperatorId),
 }
@@ -63,7 +63,11 @@ impl Credentials {
     #[must_use]
     pub fn new(known: Known) -> Option<Credentials> {
         let asked = known.tokens.is_some() || known.verifier.is_some() || !known.identities.is_empty();
-        if asked { Some(Credentials::Asked(known)) } else { developer().map(Credentials::Everybody) }
+        if asked {
+            Some(Credentials::Asked(Box::new(known)))
+        } else {
+            developer().map(Credentials::Everybody)
+        }
     }
 
     /// Who calls: who the token says, or without any who the certificate says. A token that is wrong is not made good by a

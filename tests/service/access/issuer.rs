@@ -177,10 +177,11 @@ impl Publisher {
                 // Whoever does not trust the certificate goes away.
                 match tls {
                     None => publisher.serve(TokioIo::new(stream)).await,
-                    Some(tls) => match tls.accept(stream).await {
-                        Ok(stream) => publisher.serve(TokioIo::new(stream)).await,
-                        Err(_) => {}
-                    },
+                    Some(tls) => {
+                        if let Ok(stream) = tls.accept(stream).await {
+                            publisher.serve(TokioIo::new(stream)).await;
+                        }
+                    }
                 }
             });
         }
