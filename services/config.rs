@@ -29,6 +29,7 @@ pub struct Settings {
     /// Where to listen.
     pub listen: SocketAddr,
     metrics: String,
+    health: String,
     store: String,
     redis: String,
     token_file: String,
@@ -228,19 +229,6 @@ impl Settings {
         }
     }
 
-    /// Where the metrics are read, if they are.
-    ///
-    /// # Errors
-    /// [`ConfigError::Unusable`] if that is no address.
-    pub fn metrics(&self) -> Result<Option<SocketAddr>, ConfigError> {
-        if self.metrics.is_empty() {
-            return Ok(None);
-        }
-        let address = self.metrics.parse().map(Some);
-        address
-            .map_err(|_| ConfigError::Unusable(format!("metrics: {:?} is no address and port", self.metrics)))
-    }
-
     /// The file with the key by which players are named in traces, if there is one.
     #[must_use]
     pub fn player_key_file(&self) -> Option<&Path> {
@@ -265,6 +253,7 @@ impl Settings {
             return Err(ConfigError::Unusable(most));
         }
         self.metrics()?;
+        self.health()?;
         self.connections.check()?;
         self.tls.paths()?;
         if self.linger_seconds > self.drain_seconds / 2 {
@@ -362,6 +351,7 @@ mod tests {
             ("lisen = \"127.0.0.1:1\"", "lisen"),
             ("listen = \"here\"", "listen"),
             ("metrics = \"there\"", "metrics"),
+            ("health = \"well\"", "health"),
             ("[limits]\nhistory = \"many\"", "history"),
             ("[limits]\nwatchers = 0", "limits.watchers"),
             ("[tls]\ncert_file = \"a\"", "key_file"),
@@ -399,6 +389,8 @@ mod tests {
             let guarded = vec![("listen", open.into()), ("token_file", "tokens".into())];
             assert!(Settings::load(None, guarded).is_ok());
         }
+        let health = vec![("health", "0.0.0.0:1".into())];
+        assert!(Settings::load(None, health).is_ok(), "there is nothing to do there");
         for closed in ["127.0.0.1:1", "127.9.9.9:1", "[::1]:1"] {
             assert!(Settings::load(None, vec![("listen", closed.into())]).is_ok(), "{closed}");
         }

@@ -29,8 +29,8 @@ use self::observing::Observing;
 use self::telling::Telling;
 use self::wallets::Wallets;
 use super::failure::Failure;
-use crate::config::{Limits, Place, Settings};
-use crate::grpc::{self, LimitSettings, Rate, ServeConfig, ServeError};
+use crate::config::{ConfigError, Limits, Place, Settings};
+use crate::grpc::{self, LimitSettings, Listeners, Rate, ServeConfig, ServeError};
 use crate::store::embedded::{EmbeddedSettings, EmbeddedStore, OpenError};
 use crate::store::{Codec, Keyring, KeyringError, RedisConfig, RedisStore};
 use crate::telemetry::binary;
@@ -46,6 +46,7 @@ const CARD_KEY: &str = "FULCRUM_CARD_KEY";
 pub struct Setup {
     listen: SocketAddr,
     metrics: Option<SocketAddr>,
+    health: Option<SocketAddr>,
     place: Place,
     kept: Kept,
     keys: Option<Keyring>,
@@ -117,7 +118,8 @@ impl Setup {
             traces: CallTraces::of(&settings.traces),
             ..access::as_set(settings)?
         };
-        let metrics = settings.metrics().map_err(|error| Failure::Usage(error.to_string()))?;
+        let unusable = |error: ConfigError| Failure::Usage(error.to_string());
+        let (metrics, health) = (settings.metrics().map_err(unusable)?, settings.health().map_err(unusable)?);
         let wallets = wallets::named(settings)?;
         let player_key = telling::key(settings)?;
         // Last, since it may make a file.
@@ -127,6 +129,7 @@ impl Setup {
         Ok(Setup {
             listen: settings.listen,
             metrics,
+            health,
             place,
             kept: Kept {
                 history: limits.history,
@@ -181,8 +184,8 @@ impl Node {
     /// # Errors
     /// [`Failure`], which says what to do.
     pub async fn start(setup: Setup) -> Result<Node, Failure> {
-        let Setup { listen, metrics, place, kept, keys, mut serving, tables, wallets, courier, traces } =
-            setup;
+        let Setup { listen, metrics, health, place, kept, keys, mut serving, .. } = setup;
+        let Setup { tables, wallets, courier, traces, .. } = setup;
         let opened = open(place, kept, keys).await?;
         let observing = Observing::new(metrics, &serving.operators());
         serving.counting = observing.counting();
@@ -200,6 +203,8 @@ impl Node {
         let address = listener.local_addr().map_err(|error| cannot_listen(listen, &error))?;
         let (stop_clocks, clocks_stop) = watch::channel(false);
         let (stop_observing, observing_stop) = watch::channel(false);
+        let health = transport::health(health, observing_stop.clone()).await?;
+        let listeners = Listeners { calls: listener, health };
         let (hands, teller) = match &traces {
             Some(settings) => Some(telling::prepare(settings, observing.trace_counts(settings))?),
             None => None,
@@ -229,7 +234,7 @@ impl Node {
             stop_serving,
             clocks: tokio::spawn(work(tables.clone(), serving.operators(), clocks_stop.clone())),
             janitor: tokio::spawn(janitor::run(tables.clone(), retention, clocks_stop)),
-            serving: tokio::spawn(grpc::serve(serving, tables, listener, stopped)),
+            serving: tokio::spawn(grpc::serve(serving, tables, listeners, stopped)),
             stop_clocks,
             stop_observing,
             telling,

@@ -36,6 +36,10 @@ pub struct ServeArgs {
     /// Where Prometheus reads the metrics, over HTTP at /metrics, without a token; nowhere by default. [setting: metrics]
     #[arg(long, env = "FULCRUM_METRICS", value_name = "ADDRESS:PORT")]
     metrics: Option<String>,
+    /// Where health checks are answered in clear, and nothing else is, as probes of Kubernetes need it beside TLS; nowhere by
+    /// default but among the calls. [setting: health]
+    #[arg(long, env = "FULCRUM_HEALTH", value_name = "ADDRESS:PORT")]
+    health: Option<String>,
     /// How many seconds the end may take in all. [setting: drain_seconds; default: 20]
     #[arg(long, env = "FULCRUM_DRAIN_SECONDS", value_name = "SECONDS")]
     drain_seconds: Option<u64>,
@@ -195,6 +199,7 @@ impl ServeArgs {
         let all = [
             ("listen", text(&self.listen)),
             ("metrics", text(&self.metrics)),
+            ("health", text(&self.health)),
             ("drain_seconds", number(self.drain_seconds)),
             ("linger_seconds", number(self.linger_seconds)),
             ("connections.most", number(self.connections)),

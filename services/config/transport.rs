@@ -1,10 +1,37 @@
-//! Settings of connections and of TLS.
+//! Settings of listeners, connections and TLS.
 
+use std::net::SocketAddr;
 use std::path::{Path, PathBuf};
 
 use serde::Deserialize;
 
-use super::{ConfigError, given};
+use super::{ConfigError, Settings, given};
+
+impl Settings {
+    /// Where the metrics are read, if they are.
+    ///
+    /// # Errors
+    /// [`ConfigError::Unusable`] if that is no address.
+    pub fn metrics(&self) -> Result<Option<SocketAddr>, ConfigError> {
+        address("metrics", &self.metrics)
+    }
+
+    /// Where the health is told alone, if it is.
+    ///
+    /// # Errors
+    /// [`ConfigError::Unusable`] if that is no address.
+    pub fn health(&self) -> Result<Option<SocketAddr>, ConfigError> {
+        address("health", &self.health)
+    }
+}
+
+fn address(setting: &str, text: &str) -> Result<Option<SocketAddr>, ConfigError> {
+    if text.is_empty() {
+        return Ok(None);
+    }
+    let address = text.parse().map(Some);
+    address.map_err(|_| ConfigError::Unusable(format!("{setting}: {text:?} is no address and port")))
+}
 
 /// What a connection of a caller may do.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Deserialize)]

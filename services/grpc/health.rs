@@ -1,5 +1,7 @@
 //! What health checks are told: whether calls can be answered, which is whether the store answers.
 
+pub mod alone;
+
 use std::time::Duration;
 
 use tables::Tables;
@@ -7,7 +9,8 @@ use tokio::sync::watch;
 use tokio::time::{sleep, timeout};
 use tonic::server::NamedService;
 use tonic_health::ServingStatus;
-use tonic_health::server::HealthReporter;
+use tonic_health::pb::health_server::HealthServer;
+use tonic_health::server::{HealthReporter, HealthService};
 
 use super::actions::Actions;
 use super::control::Control;
@@ -42,27 +45,61 @@ const NAMES: [&str; 7] = [
 /// start a server anew whose store is away would help nobody.
 const LIVENESS: &str = "fulcrum.liveness";
 
-/// From the first moment on.
-pub(super) async fn begin(health: &HealthReporter) {
-    health.set_service_status(LIVENESS, ServingStatus::Serving).await;
-    set(health, ServingStatus::Serving).await;
+/// The largest question, in bytes: the name of a service.
+const QUESTION: usize = 1024;
+
+/// The health, as it is told beside the calls, where that ends with them, and at a listener for health alone, where it is
+/// told to the last.
+#[derive(Clone)]
+pub(super) struct Health {
+    calls: HealthReporter,
+    alone: HealthReporter,
 }
 
-pub(super) async fn set(health: &HealthReporter, status: ServingStatus) {
-    for name in NAMES {
-        health.set_service_status(name, status).await;
+impl Health {
+    /// Good, from the first moment on.
+    pub async fn begin() -> Health {
+        let health = Health { calls: HealthReporter::new(), alone: HealthReporter::new() };
+        for told in [&health.calls, &health.alone] {
+            told.set_service_status(LIVENESS, ServingStatus::Serving).await;
+        }
+        health.set(ServingStatus::Serving).await;
+        health
+    }
+
+    /// The service that tells it beside the calls.
+    pub fn with_calls(&self) -> HealthServer<HealthService> {
+        service(&self.calls)
+    }
+
+    /// The service that tells it where nothing else is told.
+    pub fn alone(&self) -> HealthServer<HealthService> {
+        service(&self.alone)
+    }
+
+    pub async fn set(&self, status: ServingStatus) {
+        for told in [&self.calls, &self.alone] {
+            for name in NAMES {
+                told.set_service_status(name, status).await;
+            }
+        }
+    }
+
+    /// Ends the streams of whoever watches the health beside his calls: an open one would hold the server up.
+    pub async fn end(mut self) {
+        for name in NAMES.into_iter().chain([LIVENESS]) {
+            self.calls.clear_service_status(name).await;
+        }
     }
 }
 
-/// Ends the streams of whoever watches the health: an open one would hold the server up.
-pub(super) async fn end(mut health: HealthReporter) {
-    for name in NAMES.into_iter().chain([LIVENESS]) {
-        health.clear_service_status(name).await;
-    }
+fn service(told: &HealthReporter) -> HealthServer<HealthService> {
+    let service = HealthService::from_health_reporter(told.clone());
+    HealthServer::new(service).max_decoding_message_size(QUESTION)
 }
 
 /// Says NOT_SERVING while the store does not answer, and SERVING again when it does, until the server drains.
-pub(super) async fn follow_store(health: HealthReporter, tables: Tables, draining: watch::Receiver<bool>) {
+pub(super) async fn follow_store(health: Health, tables: Tables, draining: watch::Receiver<bool>) {
     let mut told = ServingStatus::Serving;
     loop {
         sleep(EVERY).await;
@@ -84,8 +121,12 @@ pub(super) async fn follow_store(health: HealthReporter, tables: Tables, drainin
                 why,
                 "the store's answer has changed the health"
             );
-            set(&health, status).await;
+            health.set(status).await;
             told = status;
+            // It may have begun to drain just now: that is the last word.
+            if *draining.borrow() {
+                health.set(ServingStatus::NotServing).await;
+            }
         }
     }
 }

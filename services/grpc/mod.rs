@@ -22,6 +22,7 @@ mod status;
 mod tables;
 mod watching;
 
+pub use health::alone::HealthListener;
 pub use identity::certificates::{Identities, IdentityFault};
 pub use identity::jwt::JwtSettings;
 pub use identity::jwt::claims::ClaimNames;
@@ -33,7 +34,7 @@ pub use layers::limits::LimitSettings;
 pub use layers::limits::buckets::Rate;
 pub use layers::methods::UNKNOWN as UNKNOWN_METHOD;
 pub use request::{added, seated};
-pub use server::{ServeConfig, ServeError, serve};
+pub use server::{Listeners, ServeConfig, ServeError, serve};
 pub use serving::Connections;
 pub use serving::peer::{Peer, PeerIdentity};
 pub use serving::tls::{ClientCertificates, Tls, TlsFault, TlsFiles};

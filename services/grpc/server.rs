@@ -14,13 +14,12 @@ use tokio::net::TcpListener;
 use tokio::sync::{Semaphore, watch};
 use tonic::service::Routes;
 use tonic_health::ServingStatus;
-use tonic_health::server::HealthReporter;
 use tower::Layer;
 
 use super::actions::Actions;
 use super::control::Control;
 use super::delivering::Delivering;
-use super::health;
+use super::health::{self, Health, alone::HealthListener};
 use super::identity::certificates::Identities;
 use super::identity::credentials::Known;
 use super::identity::jwt::{JwtSettings, Verifier};
@@ -166,6 +165,20 @@ impl Default for ServeConfig {
 /// installation need.
 const OPEN_CALLS: usize = 256;
 
+/// Where a server is met.
+pub struct Listeners {
+    /// By callers.
+    pub calls: TcpListener,
+    /// By whoever wants to know its health, and nothing else.
+    pub health: Option<HealthListener>,
+}
+
+impl From<TcpListener> for Listeners {
+    fn from(calls: TcpListener) -> Listeners {
+        Listeners { calls, health: None }
+    }
+}
+
 /// Why a server does not serve.
 #[derive(Debug, Error)]
 pub enum ServeError {
@@ -182,7 +195,7 @@ pub enum ServeError {
     Contract(Box<dyn std::error::Error + Send + Sync>),
 }
 
-/// Serves the tables on this listener until `shutdown` is there; then says NOT_SERVING, lingers, ends all streams with a
+/// Serves the tables on these listeners until `shutdown` is there; then says NOT_SERVING, lingers, ends all streams with a
 /// go-away, lets running calls finish, and returns within the configured time.
 ///
 /// # Errors
@@ -190,19 +203,19 @@ pub enum ServeError {
 pub async fn serve<F>(
     config: ServeConfig,
     tables: Tables,
-    listener: TcpListener,
+    listeners: impl Into<Listeners>,
     shutdown: F,
 ) -> Result<(), ServeError>
 where
     F: Future<Output = ()> + Send + 'static,
 {
+    let Listeners { calls: listener, health: alone } = listeners.into();
     let address = listener.local_addr()?;
     let (stages, stage) = Stages::begin();
     insecure::admit(&config, address, stage.draining.clone())?;
     let front = FrontLayer(Arc::new(front(&config, stage.draining.clone()).await?));
     tokio::spawn(limits::keep(Arc::downgrade(&front.0.limits)));
-    let (health, health_service) = tonic_health::server::health_reporter();
-    health::begin(&health).await;
+    let health = Health::begin().await;
     tokio::spawn(health::follow_store(health.clone(), tables.clone(), stage.draining.clone()));
     let reflection = tonic_reflection::server::Builder::configure()
         .register_encoded_file_descriptor_set(pb::DESCRIPTOR)
@@ -210,9 +223,10 @@ where
         .register_encoded_file_descriptor_set(tonic_types::pb::FILE_DESCRIPTOR_SET)
         .include_reflection_service(false)
         .build_v1()
-        .map_err(|error| ServeError::Contract(error.into()))?;
+        .map_err(|error| ServeError::Contract(error.into()))?
+        .max_decoding_message_size(config.largest_message);
     let services = Services { config: &config, tables, leaving: Leaving::with_server(stage.left.clone()) };
-    let mut routes = Routes::new(health_service);
+    let mut routes = Routes::new(health.with_calls());
     if config.reflects() {
         routes = routes.add_service(reflection);
     }
@@ -228,6 +242,9 @@ where
     let renewing = renewing(tls.clone(), counting.clone());
     let doors = Doors::new(&config.connections, tls, front.layer(routes), stage.left.clone(), counting);
     tracing::info!(%address, "serving");
+    if let Some(alone) = alone {
+        alone.open(&health);
+    }
     let ending = async {
         shutdown.await;
         stages.pass(health, config.linger).await;
@@ -274,13 +291,13 @@ impl Stages {
         (Stages { drain, leave }, Stage { draining, left })
     }
 
-    async fn pass(self, health: HealthReporter, linger: Duration) {
+    async fn pass(self, health: Health, linger: Duration) {
         tracing::info!(event = "draining", "draining");
         self.drain.send_replace(true);
-        health::set(&health, ServingStatus::NotServing).await;
+        health.set(ServingStatus::NotServing).await;
         tokio::time::sleep(linger).await;
         self.leave.send_replace(true);
-        health::end(health).await;
+        health.end().await;
     }
 }
 

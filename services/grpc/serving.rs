@@ -21,11 +21,10 @@ use tokio::net::{TcpListener, TcpStream};
 use tokio::sync::{Semaphore, watch};
 use tokio::task::JoinSet;
 use tokio::time::{Instant, sleep};
-use tonic::service::Routes;
 
-use super::layers::Fronted;
 use super::layers::counting::Counting;
 use connection::{Connector, Protocol};
+use entrance::Served;
 use leaving::is_true;
 use places::Places;
 use tls::Tls;
@@ -47,6 +46,10 @@ pub struct Connections {
     pub hello: Duration,
     /// So many calls and streams at once.
     pub streams: u32,
+    /// What is received of a stream before it is read, in bytes.
+    pub stream_window: u32,
+    /// What is received of all its streams together before it is read, in bytes.
+    pub window: u32,
     /// Running calls of one that is sent away get so long to end.
     pub grace: Duration,
 }
@@ -61,6 +64,8 @@ impl Default for Connections {
             idle: Duration::from_secs(5 * 60),
             hello: Duration::from_secs(10),
             streams: 16_384,
+            stream_window: 256 * 1024,
+            window: 1024 * 1024,
             grace: Duration::from_secs(15),
         }
     }
@@ -74,22 +79,23 @@ const REST: Duration = Duration::from_millis(100);
 const SELDOM: Duration = Duration::from_secs(10);
 
 /// What accepts connections and serves them.
-pub struct Doors {
-    connector: Arc<Connector>,
+pub struct Doors<S> {
+    connector: Arc<Connector<S>>,
     places: Arc<Places>,
     leaving: watch::Receiver<bool>,
     told: Option<Instant>,
+    listener: &'static str,
 }
 
-impl Doors {
+impl<S: Served> Doors<S> {
     /// Doors to this service. It is left, and its connections are sent away, when `leaving` becomes true.
     pub fn new(
         settings: &Connections,
         tls: Option<Arc<Tls>>,
-        service: Fronted<Routes>,
+        service: S,
         leaving: watch::Receiver<bool>,
         counting: Option<Arc<dyn Counting>>,
-    ) -> Doors {
+    ) -> Doors<S> {
         let connector = Connector {
             service,
             tls,
@@ -100,7 +106,14 @@ impl Doors {
             counting,
         };
         let places = Places::new(settings.most, settings.of_an_address);
-        Doors { connector: Arc::new(connector), places: Arc::new(places), leaving, told: None }
+        let (connector, places) = (Arc::new(connector), Arc::new(places));
+        Doors { connector, places, leaving, told: None, listener: "calls" }
+    }
+
+    /// Named in the log as this, rather than as those for calls.
+    #[must_use]
+    pub fn named(self, listener: &'static str) -> Doors<S> {
+        Doors { listener, ..self }
     }
 
     /// Accepts connections until the server is left, and returns when all of them have ended. Whoever does not wait for
@@ -125,6 +138,7 @@ impl Doors {
     }
 
     fn welcome(&mut self, socket: TcpStream, address: SocketAddr, connections: &mut JoinSet<()>) {
+        let listener = self.listener;
         match Places::take(&self.places, address.ip()) {
             Some(place) => {
                 let connector = Arc::clone(&self.connector);
@@ -134,6 +148,7 @@ impl Doors {
             None => self.tell(|| {
                 tracing::warn!(
                     event = "connections_full",
+                    listener,
                     %address,
                     "there are as many connections as may be; more are closed"
                 );
@@ -147,8 +162,9 @@ impl Doors {
         if matches!(error.kind(), ConnectionAborted | ConnectionRefused | ConnectionReset | Interrupted) {
             return;
         }
+        let listener = self.listener;
         self.tell(|| {
-            tracing::warn!(event = "accept_failed", %error, "no connections can be accepted just now");
+            tracing::warn!(event = "accept_failed", listener, %error, "no connections can be accepted just now");
         });
         sleep(REST).await;
     }

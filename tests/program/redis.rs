@@ -129,13 +129,24 @@ async fn health_follows_the_store() {
     let folder = tempfile::tempdir().unwrap();
     let keys = key_file(folder.path());
     let mut redis = servers::Server::start();
-    let server = start(&redis, &keys);
-    until_health(&server.address, ServingStatus::Serving).await;
+    let alone = format!("127.0.0.1:{}", servers::free_port());
+    let server = start_with(&redis, &keys, &["--health", &alone]);
+    let addresses = [&server.address, &alone];
+    let until = async |wanted| {
+        for address in addresses {
+            until_health(address, wanted).await;
+            let lives = health(address, "fulcrum.liveness").await;
+            assert_eq!(lives, Some(ServingStatus::Serving), "it lives, whatever the store does");
+        }
+    };
+    until(ServingStatus::Serving).await;
     redis.kill();
-    until_health(&server.address, ServingStatus::NotServing).await;
-    assert_eq!(health(&server.address, "fulcrum.liveness").await, Some(ServingStatus::Serving), "it lives");
+    until(ServingStatus::NotServing).await;
+    for address in addresses {
+        assert_eq!(health(address, "").await, Some(ServingStatus::NotServing), "all of it");
+    }
     redis.restart();
-    until_health(&server.address, ServingStatus::Serving).await;
+    until(ServingStatus::Serving).await;
 }
 
 async fn until_health(address: &str, wanted: ServingStatus) {
@@ -148,7 +159,8 @@ async fn until_health(address: &str, wanted: ServingStatus) {
     panic!("health does not become {wanted:?}");
 }
 
-async fn health(address: &str, service: &str) -> Option<ServingStatus> {
+/// What is said of the health of this part, if anything is.
+pub async fn health(address: &str, service: &str) -> Option<ServingStatus> {
     let channel =
         tonic::transport::Endpoint::from_shared(format!("http://{address}")).unwrap().connect_lazy();
     let request = tonic_health::pb::HealthCheckRequest { service: service.to_owned() };

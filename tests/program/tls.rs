@@ -49,6 +49,16 @@ fn arguments(folder: &Path) -> Vec<String> {
     named.chain(more.map(str::to_owned)).collect()
 }
 
+/// Arguments with which callers have to show a certificate, and the files that they name.
+pub fn certificates_required(folder: &Path) -> Vec<String> {
+    let ours = authority("ours");
+    let (certificate, key) = sign(&ours, "localhost");
+    for (name, text) in [("cert.pem", certificate), ("key.pem", key), ("clients.pem", ours.pem())] {
+        fs::write(folder.join(name), text).unwrap();
+    }
+    arguments(folder)
+}
+
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn callers_show_certificates_and_the_server_a_new_one_at_a_signal() {
     let folder = tempfile::tempdir().unwrap();

@@ -55,11 +55,27 @@ def _rolling(it):
 
 
 def _liveness(it):
-    it.container["livenessProbe"] = {"grpc": {"port": it.ports()["grpc"]}}
+    it.container["livenessProbe"]["grpc"]["service"] = ""
 
 
 def _readiness(it):
-    it.container["readinessProbe"] = {"tcpSocket": {"port": 1}}
+    it.container["readinessProbe"] = {"tcpSocket": {"port": "health"}}
+
+
+def _startup(it):
+    it.container["startupProbe"]["grpc"]["port"] = it.ports()["grpc"]
+
+
+def _elsewhere(it):
+    next(port for port in it.container["ports"] if port["name"] == "health")["containerPort"] = 1
+
+
+def _offered(it):
+    it.of("Service")[1]["spec"]["ports"].append({"name": "health", "port": 1, "targetPort": "health"})
+
+
+def _let_in(it):
+    it.one("NetworkPolicy")["spec"]["ingress"][0]["ports"].append({"protocol": "TCP", "port": "health"})
 
 
 def _alert(it):
@@ -73,7 +89,8 @@ def _board(it):
 TABLE = (
     ("selections", _labels), ("selections", _port), ("selections", _monitor), ("selections", _route), ("secrecy", _secret),
     ("secrecy", _clear), ("hardening", _root), ("hardening", _writable), ("files", _unmounted), ("files", _item),
-    ("ending", _grace), ("ending", _rolling), ("probes", _liveness), ("probes", _readiness),
+    ("ending", _grace), ("ending", _rolling), ("probes", _liveness), ("probes", _readiness), ("probes", _startup),
+    ("listeners", _elsewhere), ("listeners", _offered), ("listeners", _let_in),
     ("content", _alert), ("content", _board),
 )
 

@@ -168,14 +168,30 @@ def ending(it):
 
 
 def probes(it):
-    """They ask by gRPC unless there is TLS; liveness does not depend on the store."""
+    """They ask by gRPC where health is told alone, with TLS for callers or without; liveness does not depend on the store."""
     asks = {"startupProbe": "", "readinessProbe": "", "livenessProbe": "fulcrum.liveness"}
     for name, service in asks.items():
-        grpc, tls = it.container[name].get("grpc"), "tls" in it.settings()
-        if tls and (grpc or it.container[name]["tcpSocket"]["port"] != "grpc"):
-            yield f"{name} cannot ask a server with TLS"
-        if not tls and (grpc["port"] != it.ports()["grpc"] or grpc.get("service", "") != service):
-            yield f"{name} does not ask for {service!r}: {grpc}"
+        if it.container[name].get("grpc") != {"port": it.ports()["health"], "service": service}:
+            yield f"{name} does not ask for {service!r} at the port of health: {it.container[name]}"
+
+
+def listeners(it):
+    """The program listens where the pod says so; health, which anybody may ask for, is offered to nobody but the node."""
+    said = {"grpc": "listen", "metrics": "metrics", "health": "health"}
+    settings, ports = it.settings(), it.ports()
+    for name, setting in said.items():
+        listens = int(settings[setting].rsplit(":", 1)[1]) if setting in settings else None
+        if listens != ports.get(name):
+            yield f"the program listens at {listens} for {name}, the container says {ports.get(name)}"
+    if len(set(ports.values())) != len(ports):
+        yield f"two ports are one: {ports}"
+    health = {"health", ports["health"]}
+    for service in it.of("Service"):
+        if any(health & {port["targetPort"], port["port"]} for port in service["spec"]["ports"]):
+            yield f"Service {service['metadata']['name']} offers the port of health"
+    for policy in it.of("NetworkPolicy"):
+        if any(port["port"] in health for rule in policy["spec"]["ingress"] for port in rule["ports"]):
+            yield "NetworkPolicy lets others than the node to the port of health"
 
 
 def content(it):
@@ -196,7 +212,7 @@ def content(it):
         yield f"ConfigMaps are not deploy/dashboards: {sorted(told)}"
 
 
-RULES = (selections, secrecy, hardening, files, ending, probes, content)
+RULES = (selections, secrecy, hardening, files, ending, probes, listeners, content)
 
 
 def faults(it):

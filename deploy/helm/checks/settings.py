@@ -92,6 +92,8 @@ def starts(program, text, rewrite):
         command = [program, "serve", "--config", config, "--memory", "--listen", "127.0.0.1:0"]
         if "metrics" in tomllib.loads(text):
             command += ["--metrics", "127.0.0.1:0"]
+        if "health" in tomllib.loads(text):
+            command += ["--health", "127.0.0.1:0"]
         if "traces" in tomllib.loads(text):
             # Nobody is there, nor anywhere else that these settings name.
             command += ["--traces", "http://127.0.0.1:1"]

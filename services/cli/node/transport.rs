@@ -1,11 +1,15 @@
-//! Connections, and their end, as the settings want them.
+//! Listeners and connections, and their end, as the settings want them.
 
+use std::net::SocketAddr;
 use std::sync::Arc;
 use std::time::Duration;
 
+use tokio::net::TcpListener;
+use tokio::sync::watch;
+
 use crate::cli::failure::Failure;
 use crate::config::Settings;
-use crate::grpc::{ClientCertificates, Connections, Tls, TlsFiles};
+use crate::grpc::{ClientCertificates, Connections, HealthListener, Tls, TlsFiles};
 
 /// Calls that are at work when their connection is sent away end before it is cut off.
 const MARGIN: Duration = Duration::from_secs(5);
@@ -31,6 +35,24 @@ pub fn connections(settings: &Settings) -> Connections {
         grace: longest_call.saturating_add(MARGIN),
         ..Connections::default()
     }
+}
+
+/// A listener for health alone, if there is to be one, until `end`.
+///
+/// # Errors
+/// [`Failure::Failed`] if the address cannot be had.
+pub async fn health(
+    at: Option<SocketAddr>,
+    end: watch::Receiver<bool>,
+) -> Result<Option<HealthListener>, Failure> {
+    let Some(at) = at else {
+        return Ok(None);
+    };
+    let failed = |error| Failure::Failed(format!("health: cannot listen on {at}: {error}"));
+    let listener = HealthListener { listener: TcpListener::bind(at).await.map_err(failed)?, end };
+    let address = listener.address().map_err(failed)?;
+    tracing::info!(event = "health_served", %address, "health is told alone");
+    Ok(Some(listener))
 }
 
 /// TLS, if there is any.

@@ -15,17 +15,15 @@ use tokio::net::TcpStream;
 use tokio::sync::{Semaphore, watch};
 use tokio::time::{sleep, timeout};
 use tokio_rustls::server::TlsStream;
-use tonic::service::Routes;
 
 use super::Connections;
 use super::activity::Activity;
-use super::entrance::Entrance;
+use super::entrance::{Entrance, Served};
 use super::hello::{Heard, Hello};
 use super::leaving::is_true;
 use super::peer::{Peer, PeerIdentity};
 use super::places::Place;
 use super::tls::Tls;
-use crate::grpc::layers::Fronted;
 use crate::grpc::layers::counting::Counting;
 
 /// How often a connection is asked whether it is alive, and how long it may take to say so.
@@ -35,9 +33,6 @@ const KEEPALIVE_PATIENCE: Duration = Duration::from_secs(20);
 const HEADERS: u32 = 16 * 1024;
 /// A frame, in bytes: the least that the protocol allows.
 const FRAME: u32 = 16 * 1024;
-/// What is received before it is read, in bytes: of a stream and of the whole connection.
-const STREAM_WINDOW: u32 = 256 * 1024;
-const CONNECTION_WINDOW: u32 = 1024 * 1024;
 /// What is made for a stream before it is sent, in bytes.
 const SEND_BUFFER: usize = 64 * 1024;
 /// Requests that their callers take back before they are looked at, and streams that break the protocol: with more the
@@ -61,8 +56,8 @@ impl Protocol {
             .max_concurrent_streams(settings.streams)
             .max_header_list_size(HEADERS)
             .max_frame_size(FRAME)
-            .initial_stream_window_size(STREAM_WINDOW)
-            .initial_connection_window_size(CONNECTION_WINDOW)
+            .initial_stream_window_size(settings.stream_window)
+            .initial_connection_window_size(settings.window)
             .max_send_buf_size(SEND_BUFFER)
             .max_pending_accept_reset_streams(TAKEN_BACK)
             .max_local_error_reset_streams(BROKEN);
@@ -71,9 +66,9 @@ impl Protocol {
 }
 
 /// Makes a conversation of a socket.
-pub struct Connector {
+pub struct Connector<S> {
     /// What is served.
-    pub service: Fronted<Routes>,
+    pub service: S,
     /// How it is kept from others' eyes, if it is.
     pub tls: Option<Arc<Tls>>,
     /// Room for agreeing on that.
@@ -118,7 +113,7 @@ impl End {
     }
 }
 
-impl Connector {
+impl<S: Served> Connector<S> {
     /// Serves a connection to its end.
     pub async fn serve(&self, socket: TcpStream, address: SocketAddr, place: Place) {
         // Without it answers wait for each other; a socket that cannot do it has gone.

@@ -10,17 +10,42 @@ use http::Response;
 use hyper::body::Incoming;
 use hyper::service::Service;
 use tonic::body::Body;
-use tonic::service::Routes;
 
 use super::activity::{Activity, Request};
 use super::peer::Peer;
-use crate::grpc::layers::Fronted;
 use crate::grpc::layers::held::Held;
 
+/// What can be served: it answers every request, always.
+pub trait Served:
+    tower::Service<
+        http::Request<Body>,
+        Response = Response<Body>,
+        Error = Infallible,
+        Future: Future + Send + Unpin + 'static,
+    > + Clone
+    + Send
+    + Sync
+    + 'static
+{
+}
+
+impl<S> Served for S where
+    S: tower::Service<
+            http::Request<Body>,
+            Response = Response<Body>,
+            Error = Infallible,
+            Future: Future + Send + Unpin + 'static,
+        > + Clone
+        + Send
+        + Sync
+        + 'static
+{
+}
+
 /// The service, for one connection.
-pub struct Entrance {
+pub struct Entrance<S> {
     /// The service.
-    pub service: Fronted<Routes>,
+    pub service: S,
     /// Whose connection it is.
     pub peer: Peer,
     /// What goes on at it.
@@ -28,17 +53,17 @@ pub struct Entrance {
 }
 
 /// A request at work.
-pub struct Work {
-    work: <Fronted<Routes> as tower::Service<http::Request<Body>>>::Future,
+pub struct Work<S: Served> {
+    work: S::Future,
     request: Option<Request>,
 }
 
-impl Service<http::Request<Incoming>> for Entrance {
+impl<S: Served> Service<http::Request<Incoming>> for Entrance<S> {
     type Response = Response<Body>;
     type Error = Infallible;
-    type Future = Work;
+    type Future = Work<S>;
 
-    fn call(&self, request: http::Request<Incoming>) -> Work {
+    fn call(&self, request: http::Request<Incoming>) -> Work<S> {
         let counted = Activity::begin(&self.activity);
         let mut request = request.map(Body::new);
         request.extensions_mut().insert(self.peer.clone());
@@ -48,11 +73,11 @@ impl Service<http::Request<Incoming>> for Entrance {
     }
 }
 
-impl Future for Work {
+impl<S: Served> Future for Work<S> {
     type Output = Result<Response<Body>, Infallible>;
 
     fn poll(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Self::Output> {
-        let Ok(response) = ready!(self.work.as_mut().poll(cx));
+        let Ok(response) = ready!(Pin::new(&mut self.work).poll(cx));
         let mut request = self.request.take();
         if let Some(request) = &mut request {
             request.answered();

@@ -1,14 +1,9 @@
-{{/* How the kubelet finds out how a server is. Its gRPC probes speak no TLS: then it only looks whether the server takes connections,
-which it does from when its store was opened until it ends. */}}
+{{/* How the kubelet finds out how a server is. Its gRPC probes speak no TLS and show nothing: they ask where health is told alone, in
+clear, whatever is asked of callers. */}}
 {{- define "fulcrum.probe" -}}
-{{- if .values.tls.secret -}}
-tcpSocket:
-  port: grpc
-{{- else -}}
 grpc:
-  port: {{ .values.ports.grpc }}
+  port: {{ .values.ports.health }}
   service: {{ .service | quote }}
-{{- end -}}
 {{- end -}}
 
 {{- define "fulcrum.probes" -}}

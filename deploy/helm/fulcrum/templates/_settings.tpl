@@ -28,11 +28,12 @@
 
 {{/* The chart's own part: where the ports and the mounted Secrets are. */}}
 {{- define "fulcrum.own" -}}
-listen: "0.0.0.0:{{ .Values.ports.grpc }}"
+listen: "{{ .Values.listenOn }}:{{ .Values.ports.grpc }}"
+health: "{{ .Values.listenOn }}:{{ .Values.ports.health }}"
 drain_seconds: {{ .Values.drain.seconds }}
 key_file: /etc/fulcrum/card-keys/keys
 {{- if .Values.metrics.enabled }}
-metrics: "0.0.0.0:{{ .Values.ports.metrics }}"
+metrics: "{{ .Values.listenOn }}:{{ .Values.ports.metrics }}"
 {{- end }}
 {{- if .Values.secrets.tokens.name }}
 token_file: /etc/fulcrum/tokens/tokens
@@ -112,6 +113,18 @@ wallets:
 {{- end -}}
 {{- if and $tls.secret .Values.grpcRoute.enabled (not .Values.grpcRoute.backendTls.hostname) -}}
 {{- fail "the Gateway has to know the servers' certificate: set grpcRoute.backendTls.hostname" -}}
+{{- end -}}
+{{- $ports := .Values.ports -}}
+{{- if ne (len (uniq (list $ports.grpc $ports.metrics $ports.health))) 3 -}}
+{{- fail "ports.grpc, ports.metrics and ports.health have to differ" -}}
+{{- end -}}
+{{- $rollout := .Values.rollout -}}
+{{- if and (has (toString $rollout.maxSurge) (list "0" "0%")) (has (toString $rollout.maxUnavailable) (list "0" "0%")) -}}
+{{- fail "rollout.maxSurge and rollout.maxUnavailable are both 0: no pod could ever be replaced" -}}
+{{- end -}}
+{{- $monitoring := .Values.networkPolicy.monitoring -}}
+{{- if and .Values.networkPolicy.enabled .Values.metrics.serviceMonitor.enabled (not $monitoring.namespaces) (not $monitoring.from) -}}
+{{- fail "metrics.serviceMonitor.enabled and networkPolicy.enabled without networkPolicy.monitoring: Prometheus could not read" -}}
 {{- end -}}
 {{- if not .Values.secrets.cardKeys.name -}}
 {{- fail "no keys for the cards: name the Secret in secrets.cardKeys.name" -}}
