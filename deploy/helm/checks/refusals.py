@@ -49,6 +49,8 @@ TABLE = (
     ("autoscaling: {enabled: true, cpuPercent: 0}", "without a metric"),
     ("grpcRoute: {enabled: true}", "which Gateway"),
     ("networkPolicy: {enabled: true}", "nobody could call"),
+    ("fullnameOverride: 7seats", "begin with a letter"),
+    ("autoscaling: {enabled: true}\nresources: {requests: {cpu: null}}", "resources.requests.cpu"),
     ("ports: {metrics: 50052}", "have to differ"),
     ("rollout: {maxSurge: 0}", "both 0"),
     ("rollout: {maxSurge: '0%', maxUnavailable: '0%'}", "both 0"),

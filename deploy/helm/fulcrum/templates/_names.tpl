@@ -4,11 +4,11 @@
 {{- default .Chart.Name .Values.nameOverride | trunc 63 | trimSuffix "-" -}}
 {{- end -}}
 
-{{/* Room is left for the ends: -headless is the longest of a service, whose names have 63 letters. */}}
+{{/* Room is left for the ends: -headless is the longest of a service, whose names have 63 letters, and no dots, as releases' may. */}}
 {{- define "fulcrum.fullname" -}}
 {{- $name := include "fulcrum.name" . -}}
 {{- $full := ternary .Release.Name (printf "%s-%s" .Release.Name $name) (contains $name .Release.Name) -}}
-{{- default $full .Values.fullnameOverride | trunc 50 | trimSuffix "-" -}}
+{{- default $full .Values.fullnameOverride | replace "." "-" | trunc 50 | trimSuffix "-" -}}
 {{- end -}}
 
 {{/* What never changes in the life of an installation. */}}

@@ -114,6 +114,13 @@ wallets:
 {{- if and $tls.secret .Values.grpcRoute.enabled (not .Values.grpcRoute.backendTls.hostname) -}}
 {{- fail "the Gateway has to know the servers' certificate: set grpcRoute.backendTls.hostname" -}}
 {{- end -}}
+{{- if not (regexMatch "^[a-z]" (include "fulcrum.fullname" .)) -}}
+{{- fail (printf "objects would be called %s, and names of Services begin with a letter: set fullnameOverride" (include "fulcrum.fullname" .)) -}}
+{{- end -}}
+{{- $resources := .Values.resources -}}
+{{- if and .Values.autoscaling.enabled .Values.autoscaling.cpuPercent (not (default dict $resources.requests).cpu) (not (default dict $resources.limits).cpu) -}}
+{{- fail "autoscaling.cpuPercent is a part of resources.requests.cpu, and there is none" -}}
+{{- end -}}
 {{- $ports := .Values.ports -}}
 {{- if ne (len (uniq (list $ports.grpc $ports.metrics $ports.health))) 3 -}}
 {{- fail "ports.grpc, ports.metrics and ports.health have to differ" -}}
