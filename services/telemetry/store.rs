@@ -198,6 +198,10 @@ impl Store for Watched {
         self.timed("due", self.store.due(until, limit)).await
     }
 
+    async fn due_now(&self, until: Millis, limit: usize) -> Result<Vec<(TableKey, Millis)>, StoreError> {
+        self.timed("due", self.store.due_now(until, limit)).await
+    }
+
     fn poll(&self) -> Option<Millis> {
         self.store.poll()
     }

@@ -207,7 +207,7 @@ fn bad_usage_is_said_before_anything_is_opened() {
         (vec!["--hands", "0"], "--hands"),
         (vec!["--seats", "11"], "2..=10"),
         (vec!["--duration", "soon"], "--duration"),
-        (vec!["--address", "https://a:1"], "no address of a server"),
+        (vec!["--address", "ftp://a:1"], "no address of a server"),
     ] {
         let (code, _, errors) = run(["load"].iter().chain(&more));
         assert_eq!(code, 2, "{more:?}: {errors}");

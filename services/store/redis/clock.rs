@@ -15,7 +15,7 @@ use super::route::{Home, Kind, Map};
 use super::topology::text;
 
 /// Once a server has told its time the others are waited for so long.
-const OTHERS: Duration = Duration::from_millis(50);
+pub(super) const OTHERS: Duration = Duration::from_millis(50);
 
 impl RedisStore {
     /// Redis' time, asked for only if no answer has told it lately. The servers that answer are enough: tables do not

@@ -8,10 +8,12 @@ use std::time::Duration;
 use ::redis::{Cmd, Value, cmd};
 use rules::Millis;
 use tables::{Outage, StoreError, TableKey};
-use tokio::time::Instant;
+use tokio::time::{Instant, timeout};
 use uuid::Uuid;
 
 use super::RedisStore;
+use super::calendar::Whose;
+use super::clock::OTHERS;
 use super::fault::{Fault, strange};
 use super::formats;
 use super::keys::Shard;
@@ -21,10 +23,17 @@ use super::topology::text;
 
 /// A silence of a shard that counts as an outage, ms. Longer than a commit may be on its way.
 const SILENCE: u64 = 2_500;
+/// No time-out is applied in a shard whose last sign of life is older: an outage may have begun. What a look finds is
+/// applied long before [`SILENCE`] is over.
+const HEARD: Duration = Duration::from_millis(1_500);
+/// Once a server has heard the signs of its shards the others are waited for so long.
+const LATER: Duration = Duration::from_millis(400);
 /// So long outages are remembered, ms: no clock runs that long.
 const REMEMBERED: u64 = 3_600_000;
 /// Who looks for what is due signs so often, and hears who else does.
 pub const SIGN: Duration = Duration::from_millis(200);
+/// So long the clocks wait for it: whoever keeps the signatures may be away, and the tables' servers there.
+const SHARING: Duration = Duration::from_millis(250);
 /// The shards of whoever has not signed for so long fall to the others. With [`SIGN`] that is under a second, so that a
 /// server that dies makes no clock later than that.
 pub const ALIVE: Millis = Millis(600);
@@ -48,11 +57,14 @@ struct Known {
     own: Vec<Shard>,
     /// Who has signed lately.
     alive: BTreeSet<Uuid>,
+    /// Whether some shards' servers did not answer last time.
+    silent: bool,
     signed: Instant,
     swept: Instant,
     /// By shard.
     outages: Vec<Vec<Outage>>,
-    beaten: bool,
+    /// When the last sign of life of a shard that came through was sent.
+    heard: Vec<Option<Instant>>,
 }
 
 impl Living {
@@ -60,10 +72,11 @@ impl Living {
         let known = Known {
             own: Shard::all(shards).collect(),
             alive: BTreeSet::new(),
+            silent: false,
             signed: Instant::now(),
             swept: Instant::now(),
             outages: vec![Vec::new(); usize::from(shards)],
-            beaten: false,
+            heard: vec![None; usize::from(shards)],
         };
         Living { me: Uuid::new_v4(), known: Mutex::new(known) }
     }
@@ -103,37 +116,76 @@ pub(super) fn owner(shard: Shard, alive: &BTreeSet<Uuid>) -> Option<Uuid> {
 }
 
 impl RedisStore {
-    /// Signs with the newest format that is known here, hears of the installation's, and notes outages.
+    /// Signs with the newest format that is known here, hears of the installation's, and notes outages, at every server that
+    /// answers.
     pub(super) async fn beat(&self) -> Result<(), StoreError> {
-        self.sign_format().await?;
+        let sent = Instant::now();
         let shards = self.all_shards();
-        let answers =
-            self.ask_each(&shards, |shard| script::beat(&shard.beat(), SILENCE, REMEMBERED)).await?;
-        for (shard, answer) in shards.iter().zip(&answers) {
-            self.note_outages(*shard, answer)?;
+        let beats = |shard: Shard| script::beat(&shard.beat(), SILENCE, REMEMBERED);
+        // Who did not answer last time is not waited for again: the others' clocks need a sign of life each second.
+        let wait = if self.living.lock().silent { OTHERS } else { LATER };
+        let (signed, told) =
+            tokio::join!(timeout(wait, self.sign_format()), self.ask_who_answers(&shards, beats, wait));
+        let told = told?;
+        match signed {
+            Ok(Err(error)) if told.len() == shards.len() => return Err(error),
+            Ok(Ok(())) => {}
+            // Its server is away, and with it whoever could raise the format.
+            Ok(Err(_)) | Err(_) => tracing::debug!("the newest known format is not signed"),
         }
-        self.living.lock().beaten = true;
+        for (shard, answer) in &told {
+            self.note_outages(*shard, answer, sent)?;
+        }
+        self.tell_silence(shards.len() - told.len());
         Ok(())
     }
 
+    /// Says once when servers of some shards do not answer, and once when all do again.
+    fn tell_silence(&self, silent: usize) {
+        let before = std::mem::replace(&mut self.living.lock().silent, silent > 0);
+        if silent > 0 && !before {
+            tracing::warn!(
+                event = "shards_silent",
+                silent,
+                "the clocks of some shards stand still, their servers are away"
+            );
+        }
+        if silent == 0 && before {
+            tracing::info!(event = "shards_answer", "the servers of all shards answer again");
+        }
+    }
+
     /// Takes in what the sign of life of a shard told.
-    fn note_outages(&self, shard: Shard, answer: &Value) -> Result<Vec<Outage>, StoreError> {
+    fn note_outages(&self, shard: Shard, answer: &Value, sent: Instant) -> Result<Vec<Outage>, StoreError> {
         let (_, outages) = script::read_beat(answer).ok_or_else(|| strange("a sign of life"))?;
         let outage = |(from, to)| Outage { from: Millis(from), to: Millis(to) };
         let outages: Vec<Outage> = outages.into_iter().map(outage).collect();
-        if let Some(of_shard) = self.living.lock().outages.get_mut(usize::from(shard.0)) {
+        let (place, mut known) = (usize::from(shard.0), self.living.lock());
+        if let Some(of_shard) = known.outages.get_mut(place) {
             of_shard.clone_from(&outages);
         }
+        // Together, so that nothing runs out at a shard whose outage is not known.
+        if let Some(heard) = known.heard.get_mut(place) {
+            *heard = (*heard).max(Some(sent));
+        }
         Ok(outages)
+    }
+
+    /// Those of these shards whose sign of life came through lately.
+    fn heard_lately(&self, mut shards: Vec<Shard>) -> Vec<Shard> {
+        let known = self.living.lock();
+        let lately = |heard: &Option<Instant>| heard.is_some_and(|at| at.elapsed() < HEARD);
+        shards.retain(|shard| known.heard.get(usize::from(shard.0)).is_some_and(lately));
+        shards
     }
 
     /// When nobody was there for this table, with a sign of life of its shard: if the service was away until now, that
     /// notes it.
     pub(super) async fn outages_with_a_beat(&self, key: &TableKey) -> Result<Vec<Outage>, StoreError> {
         let shard = Shard::of(key, self.shards());
-        let beat = script::beat(&shard.beat(), SILENCE, REMEMBERED);
+        let (sent, beat) = (Instant::now(), script::beat(&shard.beat(), SILENCE, REMEMBERED));
         let answer = self.ask(shard, &[beat]).await?.pop().unwrap_or(Value::Nil);
-        self.note_outages(shard, &answer)
+        self.note_outages(shard, &answer, sent)
     }
 
     async fn sign_format(&self) -> Result<(), StoreError> {
@@ -181,16 +233,16 @@ impl RedisStore {
 
     /// When nobody was there for this table.
     pub(super) async fn known_outages(&self, key: &TableKey) -> Result<Vec<Outage>, StoreError> {
-        if !self.living.lock().beaten {
-            self.beat().await?;
+        let place = usize::from(Shard::of(key, self.shards()).0);
+        if self.living.lock().heard.get(place).is_none_or(Option::is_none) {
+            return self.outages_with_a_beat(key).await;
         }
-        let shard = Shard::of(key, self.shards());
-        Ok(self.living.lock().outages.get(usize::from(shard.0)).cloned().unwrap_or_default())
+        Ok(self.living.lock().outages.get(place).cloned().unwrap_or_default())
     }
 
     /// When nobody was there for some shard, each time once.
     pub(super) async fn all_outages(&self) -> Result<Vec<Outage>, StoreError> {
-        if !self.living.lock().beaten {
+        if self.living.lock().heard.iter().all(Option::is_none) {
             self.beat().await?;
         }
         let known = self.living.lock();
@@ -206,16 +258,22 @@ impl RedisStore {
         &self,
         until: Millis,
         limit: usize,
+        whose: Whose,
     ) -> Result<Vec<(TableKey, Millis)>, StoreError> {
-        if let Err(error) = self.share_out().await {
-            // Our own shards need no word of the others.
-            tracing::debug!(%error, "who else lives is not known just now");
+        // Our own shards need no word of the others.
+        match timeout(SHARING, self.share_out()).await {
+            Ok(Ok(())) => {}
+            Ok(Err(error)) => tracing::debug!(%error, "who else lives is not known just now"),
+            Err(_) => tracing::debug!("who else lives is not known in time"),
         }
-        let (own, others) = self.watch_over();
-        let mut due = self.read_due(&own, until, limit).await?;
+        let (mut own, mut others) = self.watch_over();
+        if matches!(whose, Whose::WhoAnswers) {
+            (own, others) = (self.heard_lately(own), self.heard_lately(others));
+        }
+        let mut due = self.read_due(&own, until, limit, whose).await?;
         if !others.is_empty() {
             let overdue = self.time().await? - OVERDUE;
-            due.extend(self.read_due(&others, until.min(overdue), limit).await?);
+            due.extend(self.read_due(&others, until.min(overdue), limit, whose).await?);
             due.sort_by(|(a, a_at), (b, b_at)| a_at.cmp(b_at).then_with(|| a.cmp(b)));
             due.truncate(limit);
         }

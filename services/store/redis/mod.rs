@@ -5,7 +5,9 @@
 //! commit: sent again, it recognises itself by its token.
 
 mod accounts;
+mod answering;
 mod books;
+mod calendar;
 mod checks;
 mod clock;
 mod commits;
@@ -54,6 +56,7 @@ pub use inspect::RedisInspector;
 pub use startup::StartError;
 pub use traffic::{RoundTrips, ServerState, Traffic};
 
+use self::calendar::Whose;
 use self::fault::Fault;
 use self::keys::Shard;
 use self::link::Link;
@@ -199,7 +202,11 @@ impl Store for RedisStore {
     }
 
     async fn due(&self, until: Millis, limit: usize) -> Result<Vec<(TableKey, Millis)>, StoreError> {
-        self.look_due(until, limit).await
+        self.look_due(until, limit, Whose::All).await
+    }
+
+    async fn due_now(&self, until: Millis, limit: usize) -> Result<Vec<(TableKey, Millis)>, StoreError> {
+        self.look_due(until, limit, Whose::WhoAnswers).await
     }
 
     async fn next_due(&self) -> Result<Option<Millis>, StoreError> {

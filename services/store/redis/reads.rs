@@ -3,7 +3,6 @@
 use std::sync::Arc;
 
 use ::redis::{Cmd, Value, cmd};
-use rules::Millis;
 use rules::table::Table;
 use tables::{
     Entry, History, Listed, OperatorId, RequestId, RequestRecord, StoreError, Stored, TableId, TableKey,
@@ -16,10 +15,6 @@ use super::keys::{Place, Shard, table_key};
 use super::route::{Home, Kind};
 use super::script::{bytes, entry_id, split_state};
 use super::topology::text;
-use crate::store::LATEST;
-
-/// Greater than every due time, and less than the calendar's first member, which is no table.
-const FOREVER: &str = "(inf";
 
 impl RedisStore {
     /// The answers of the server that has the shard.
@@ -116,33 +111,6 @@ impl RedisStore {
         Ok(state.map(|state| self.codec.read_table(key, &state)).transpose()?.map(Arc::new))
     }
 
-    pub(super) async fn read_due(
-        &self,
-        shards: &[Shard],
-        until: Millis,
-        limit: usize,
-    ) -> Result<Vec<(TableKey, Millis)>, StoreError> {
-        let until = if until > LATEST { FOREVER.to_owned() } else { until.0.to_string() };
-        let answers = self.ask_each(shards, |shard| due(shard, &until, limit)).await?;
-        let mut all = Vec::new();
-        for answer in &answers {
-            for (name, at) in scored(answer).ok_or_else(|| strange("a calendar"))? {
-                let key =
-                    table_key(&name).ok_or_else(|| StoreError::Corrupt("a name in a calendar".to_owned()))?;
-                all.push((key, at));
-            }
-        }
-        all.sort_by(|(a, a_at), (b, b_at)| a_at.cmp(b_at).then_with(|| a.cmp(b)));
-        all.truncate(limit);
-        Ok(all)
-    }
-
-    pub(super) async fn read_next_due(&self, shards: &[Shard]) -> Result<Option<Millis>, StoreError> {
-        let answers = self.ask_each(shards, |shard| due(shard, FOREVER, 1)).await?;
-        let firsts = answers.iter().filter_map(scored).flatten();
-        Ok(firsts.map(|(_, at)| at).min())
-    }
-
     pub(super) async fn read_tables(
         &self,
         operator: &OperatorId,
@@ -233,27 +201,4 @@ pub(super) fn range(stream: &str, from: &str, to: &str, limit: usize) -> Cmd {
     let mut command = cmd("XRANGE");
     command.arg(stream).arg(from).arg(to).arg("COUNT").arg(i64::try_from(limit).unwrap_or(i64::MAX));
     command
-}
-
-fn due(shard: Shard, until: &str, limit: usize) -> Cmd {
-    // A limit below zero means none, and so does one that Redis' numbers do not hold.
-    let limit = i64::try_from(limit).unwrap_or(-1);
-    let mut command = cmd("ZRANGEBYSCORE");
-    command.arg(shard.calendar()).arg("-inf").arg(until).arg("WITHSCORES").arg("LIMIT").arg(0).arg(limit);
-    command
-}
-
-/// Members and scores, in pairs as RESP3 has them.
-fn scored(answer: &Value) -> Option<Vec<(String, Millis)>> {
-    let pair = |entry: &Value| {
-        let [name, score] = entry.as_sequence()? else {
-            return None;
-        };
-        let score = match score {
-            Value::Double(score) => format!("{score:.0}"),
-            other => text(other)?,
-        };
-        Some((text(name)?, Millis(score.parse().ok()?)))
-    };
-    answer.as_sequence()?.iter().map(pair).collect()
 }

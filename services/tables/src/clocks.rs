@@ -95,7 +95,8 @@ pub async fn credit_outages(tables: &Tables) -> Result<usize, StoreError> {
     if outages.is_empty() {
         return Ok(0);
     }
-    let calendar = tables.core.store.due(Millis(u64::MAX), usize::MAX).await?;
+    // Where a server is away nothing is applied either, and it has an outage of its own when it is back.
+    let calendar = tables.core.store.due_now(Millis(u64::MAX), usize::MAX).await?;
     let keys: Vec<TableKey> = calendar.into_iter().map(|(key, _)| key).collect();
     tables.core.uncredited.lock().extend(keys.iter().cloned());
     let mut credited = 0;
@@ -395,7 +396,7 @@ impl Clocks<'_> {
         let now = store.now().await?;
         self.resting.retain(|_, resting| resting.until + MEMORY > now);
         let limit = AT_ONCE + self.busy.len() + self.resting.len();
-        let calendar = store.due(now + HORIZON, limit).await?;
+        let calendar = store.due_now(now + HORIZON, limit).await?;
         let mut wake = now + HORIZON;
         // Who looks again soon anyway need not know.
         if calendar.is_empty() && store.poll().is_none() {

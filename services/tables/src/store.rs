@@ -354,6 +354,15 @@ pub trait Store: Send + Sync + 'static {
     /// [`StoreError`]
     async fn due(&self, until: Millis, limit: usize) -> Result<Vec<(TableKey, Millis)>, StoreError>;
 
+    /// As [`Store::due`], of the tables that can be decided on just now: where a store is several servers, those of one that
+    /// is away, or of which no heartbeat has come through lately, do not hold up the others.
+    ///
+    /// # Errors
+    /// [`StoreError`] if there is no answer at all.
+    async fn due_now(&self, until: Millis, limit: usize) -> Result<Vec<(TableKey, Millis)>, StoreError> {
+        self.due(until, limit).await
+    }
+
     /// How often the calendar has to be looked at although nothing was due, because other processes write to it too;
     /// `None` if there are no others.
     fn poll(&self) -> Option<Millis> {
@@ -399,10 +408,10 @@ pub trait Store: Send + Sync + 'static {
         limit: usize,
     ) -> Result<SettlementPage, StoreError>;
 
-    /// Notes durably that the service is alive.
+    /// Notes durably that the service is alive, at every server that can be reached.
     ///
     /// # Errors
-    /// [`StoreError`]
+    /// [`StoreError`] if there is none.
     async fn heartbeat(&self, now: Millis) -> Result<(), StoreError>;
 
     /// The times, oldest first, during which the service was away, as the last heartbeat left them. It may have been

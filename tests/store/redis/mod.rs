@@ -12,6 +12,7 @@ mod loss;
 mod metrics;
 mod notes;
 mod outages;
+mod partial;
 mod proxy;
 pub mod servers;
 mod slots;

@@ -19,13 +19,13 @@ use super::servers::Installation;
 use super::{keeping, open, open_through};
 use crate::fixtures::{config, operator};
 
-struct Process {
-    tables: Tables,
+pub(super) struct Process {
+    pub(super) tables: Tables,
     _stop: watch::Sender<bool>,
     clocks: JoinHandle<()>,
 }
 
-async fn process(installation: &Installation) -> Process {
+pub(super) async fn process(installation: &Installation) -> Process {
     let store = open(keeping(installation.config())).await as Arc<dyn Store>;
     let tables = Tables::new(store, Arc::new(OsDealer), Settings::default());
     let (stop, stopped) = watch::channel(false);
@@ -38,7 +38,7 @@ fn request(number: u128) -> Request {
 }
 
 /// A table with two players and these clocks; the first hand begins by itself.
-async fn table(tables: &Tables, number: u128, action: u64) -> TableKey {
+pub(super) async fn table(tables: &Tables, number: u128, action: u64) -> TableKey {
     let operator = operator("casino-1");
     let clocks = Clocks {
         action: Millis(action),
@@ -60,7 +60,7 @@ async fn table(tables: &Tables, number: u128, action: u64) -> TableKey {
 }
 
 /// The commits up to the one with such an event, and when they were told.
-async fn until(watcher: &mut Watcher, wanted: fn(&Event) -> bool) -> (Vec<Event>, Instant) {
+pub(super) async fn until(watcher: &mut Watcher, wanted: fn(&Event) -> bool) -> (Vec<Event>, Instant) {
     let mut all = Vec::new();
     loop {
         let message =
@@ -79,12 +79,12 @@ fn prompted(event: &Event) -> bool {
     matches!(event, Event::Prompted { .. })
 }
 
-fn timed_out(event: &Event) -> bool {
+pub(super) fn timed_out(event: &Event) -> bool {
     use rules::event::By;
     matches!(event, Event::Acted { by: By::TimeOut, .. } | Event::PivotPicked { by: By::TimeOut, .. })
 }
 
-fn shifted(event: &Event) -> bool {
+pub(super) fn shifted(event: &Event) -> bool {
     matches!(event, Event::ClocksShifted { .. })
 }
 
@@ -113,7 +113,7 @@ async fn run_out(watcher: &mut Watcher, store: &dyn Store, mut left: u32) -> Mil
 }
 
 /// Reads all streams on until so many turns of each have run out. Gives the latest of them.
-async fn all_run_out(watchers: &mut [Watcher], store: &dyn Store, turns: u32) -> Millis {
+pub(super) async fn all_run_out(watchers: &mut [Watcher], store: &dyn Store, turns: u32) -> Millis {
     let latest = watchers.iter_mut().map(|watcher| run_out(watcher, store, turns));
     let latest = futures_util::future::join_all(latest).await.into_iter().max().unwrap();
     println!("the latest of {} time-outs was {} ms late", watchers.len() * turns as usize, latest.0);
