@@ -19,6 +19,8 @@ pub struct Real {
     pub position: String,
     /// Whether the request is for the player's eyes.
     pub eyes: bool,
+    /// Whether it is about the whole service rather than a table.
+    pub whole: bool,
 }
 
 impl Real {
@@ -29,7 +31,7 @@ impl Real {
             // Of a choice only one: a table where there is one, else what comes first.
             if let Some(choice) = field.containing_oneof()
                 && choice.fields().count() > 1
-                && !choice.fields().max_by_key(rank).is_some_and(|best| best == field)
+                && !choice.fields().max_by_key(|field| self.rank(field)).is_some_and(|best| best == field)
             {
                 continue;
             }
@@ -75,15 +77,16 @@ impl Real {
             _ => None,
         }
     }
-}
 
-/// What a field of a choice is worth: one with a table most, then one with a player, and the first before the others.
-fn rank(field: &FieldDescriptor) -> (bool, bool, i64) {
-    let names = |name: &str| match field.kind() {
-        Kind::Message(of) => of.fields().any(|inner| inner.name() == name),
-        _ => field.name() == name,
-    };
-    (names("table_id"), names("player_id"), -i64::from(field.number()))
+    /// What a field of a choice is worth: one with a table most, then one with a player, and the first before the others.
+    fn rank(&self, field: &FieldDescriptor) -> (bool, bool, i64) {
+        let names = |name: &str| match field.kind() {
+            Kind::Message(of) => of.fields().any(|inner| inner.name() == name),
+            _ => field.name() == name,
+        };
+        let named = |name: &str| names(name) && !self.whole;
+        (named("table_id"), named("player_id"), -i64::from(field.number()))
+    }
 }
 
 /// Whether a request of this kind names something of an operator's: a table or a record.
