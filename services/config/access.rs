@@ -11,6 +11,8 @@ use tables::OperatorId;
 
 /// Clocks that differ by more than this are wrong, and nothing to be put up with.
 const MOST_SKEW: u64 = 300;
+/// A key that was stolen a week ago is not to be good because its issuer cannot be reached since.
+const LONGEST_KEPT: u64 = 7 * 24 * 3600;
 
 /// Which tokens of an issuer are taken.
 #[derive(Clone, PartialEq, Eq, Debug, Deserialize)]
@@ -64,7 +66,12 @@ impl Jwt {
         }
         match (self.refresh_seconds, self.keep_seconds) {
             (0, _) => Err(ConfigError::Zero("jwt.refresh_seconds")),
-            (_, 0) => Err(ConfigError::Zero("jwt.keep_seconds")),
+            (refresh, keep) if keep < refresh => unusable(
+                "jwt.keep_seconds is jwt.refresh_seconds at the least: else keys end before they are read again",
+            ),
+            (_, keep) if keep > LONGEST_KEPT => {
+                Err(ConfigError::Unusable(format!("jwt.keep_seconds is {LONGEST_KEPT} at the most")))
+            }
             _ => Ok(()),
         }
     }
@@ -83,7 +90,8 @@ impl Settings {
         given(&self.admin_token_file)
     }
 
-    /// Operators that are served besides those who are named by tokens and certificates.
+    /// Operators that are served besides those who are named by tokens and certificates, and for whom alone an issuer's
+    /// tokens are taken.
     ///
     /// # Errors
     /// [`ConfigError::Unusable`] if one of them is none.
@@ -113,7 +121,8 @@ impl Settings {
 
     pub(super) fn check_access(&self) -> Result<(), ConfigError> {
         self.jwt.check()?;
-        let (operators, identities) = (self.operators()?, self.identities()?);
+        let operators = self.operators()?;
+        self.identities()?;
         if !self.guarded() && !self.insecure && !self.listen.ip().is_loopback() {
             return Err(ConfigError::Unguarded(self.listen));
         }
@@ -128,8 +137,7 @@ impl Settings {
                     .to_owned(),
             ));
         }
-        let named = self.token_file().is_some() || !identities.is_empty() || !operators.is_empty();
-        if self.jwt.is_set() && !named {
+        if self.jwt.is_set() && operators.is_empty() {
             return Err(ConfigError::Unusable(
                 "jwt without operators: name those whose tokens are taken (operators = [\"acme\"])"
                     .to_owned(),
@@ -178,6 +186,10 @@ mod tests {
             (jwt("clock_skew_seconds = 301"), "jwt.clock_skew_seconds"),
             (jwt("refresh_seconds = 0"), "jwt.refresh_seconds"),
             (jwt("keep_seconds = 0"), "jwt.keep_seconds"),
+            (jwt("keep_seconds = 299"), "jwt.refresh_seconds"),
+            (jwt("keep_seconds = 604801"), "jwt.keep_seconds"),
+            (format!("token_file = \"tokens\"\n{JWT}"), "operators"),
+            (format!("{JWT}[identities]\nx = \"acme\""), "operators"),
             (jwt("secret = \"x\""), "secret"),
             ("[identities]\nx = \"acme:player\"".to_owned(), "identities"),
             ("insecure = true\ntoken_file = \"tokens\"".to_owned(), "insecure"),

@@ -21,7 +21,7 @@ use std::time::Duration;
 
 use futures_util::FutureExt;
 use http::{Request, Response};
-use tokio::sync::{OwnedSemaphorePermit, Semaphore, watch};
+use tokio::sync::{OwnedSemaphorePermit, watch};
 use tonic::body::Body;
 use tonic::{Code, Status};
 use tower::{Layer, Service};
@@ -52,8 +52,6 @@ pub struct Front {
     pub message: usize,
     /// Which calls are let in when not all can be.
     pub limits: Arc<Admission>,
-    /// Room for calls that need no credentials, streams of them included: anybody can make them.
-    pub open_room: Arc<Semaphore>,
     /// Which calls are told; without it that is decided with each call's span.
     pub sampling: Option<Sampling>,
     /// True when the server is being shut down.
@@ -71,9 +69,11 @@ impl Front {
         caller: Result<Caller, Stranger>,
     ) -> Result<Place, Status> {
         if method.kind == Kind::Open {
-            let place = Arc::clone(&self.open_room).try_acquire_owned();
-            let full = |_| status::overloaded("the server has as many calls of this kind at work as it may");
-            return place.map(Place::Open).map_err(full);
+            let room = request.extensions().get::<Peer>().map(|peer| Arc::clone(&peer.open));
+            let place = room.and_then(|room| room.try_acquire_owned().ok());
+            let full =
+                || status::overloaded("the connection has as many calls of this kind at work as it may");
+            return place.map(Place::Open).ok_or_else(full);
         }
         let caller = caller.map_err(|stranger| match stranger {
             Stranger::Unknown => status::unauthenticated(),

@@ -11,7 +11,7 @@ use tables::store::REQUEST_RETENTION;
 use tables::{Deliveries, OperatorId, Tables};
 use thiserror::Error;
 use tokio::net::TcpListener;
-use tokio::sync::{Semaphore, watch};
+use tokio::sync::watch;
 use tonic::service::Routes;
 use tonic_health::ServingStatus;
 use tower::Layer;
@@ -62,8 +62,8 @@ pub struct ServeConfig {
     pub jwt: Option<JwtSettings>,
     /// Whose certificates are taken.
     pub identities: Identities,
-    /// Operators that are served besides those who are named by tokens and certificates: an issuer's tokens are taken for
-    /// those who are served only.
+    /// Operators that are served besides those who are named by tokens and certificates. An issuer's tokens are taken for
+    /// these only: whoever has a token of his own has not asked for an issuer who speaks for him.
     pub operators: Vec<OperatorId>,
     /// Whether everybody may be the operator `dev` at an address that other machines can reach.
     pub insecure: bool,
@@ -112,8 +112,8 @@ impl ServeConfig {
     /// By what callers are told apart; the keys of an issuer are read, and go on being read until `drain`.
     async fn known(&self, drain: &watch::Receiver<bool>) -> Known {
         let verifier = self.jwt.clone().map(|settings| {
-            let served = self.operators().into_iter().collect();
-            Verifier::new(settings, served, self.counting.clone())
+            let named = self.operators.iter().cloned().collect();
+            Verifier::new(settings, named, self.counting.clone())
         });
         if let Some(verifier) = &verifier {
             verifier.begin(drain.clone()).await;
@@ -160,10 +160,6 @@ impl Default for ServeConfig {
         }
     }
 }
-
-/// So many calls of health and reflection at once, open streams included: more than all probes and people of an
-/// installation need.
-const OPEN_CALLS: usize = 256;
 
 /// Where a server is met.
 pub struct Listeners {
@@ -310,7 +306,6 @@ async fn front(config: &ServeConfig, drain: watch::Receiver<bool>) -> Result<Fro
         longest: config.longest_call,
         message: config.largest_message,
         limits: Arc::new(Admission::new(config.calls_at_once, config.limits)),
-        open_room: Arc::new(Semaphore::new(OPEN_CALLS)),
         sampling: config.traces.as_ref().map(Sampling::of),
         drain,
         counting: config.counting.clone(),

@@ -1,5 +1,6 @@
 //! Who may see what: tokens, operators, roles, and what is open to everybody.
 
+mod ending;
 mod fill;
 mod issuer;
 mod jwt;
@@ -181,7 +182,7 @@ async fn other_machines_are_let_in_without_credentials_where_that_is_asked_for()
     assert!(served.is_ok(), "{served:?}");
 }
 
-/// Nobody needs a token for health: so it must not be a way to fill the server's memory.
+/// Nobody needs a token for health: so it must not be a way to fill the server's memory, nor to keep a probe from its answer.
 #[tokio::test]
 async fn open_calls_are_bounded_and_give_their_places_back() {
     let house = guarded().await;
@@ -196,9 +197,14 @@ async fn open_calls_are_bounded_and_give_their_places_back() {
         assert!(streams.len() <= 1000, "no bound");
     };
     assert_eq!((refused.code(), reason(&refused)), (Code::ResourceExhausted, "OVERLOADED".into()));
-    assert!(streams.len() >= 200, "only {}", streams.len());
-    // Those with a token are served all the same.
+    assert!(streams.len() >= 50, "only {}", streams.len());
+    // Those with a token are served all the same, and so is whoever asks for health on a connection of his own, as probes do.
     let mut alpha = house.caller_with(ALPHA).await;
+    let mut probe = HealthClient::new(house.caller().await.channel);
+    probe.check(HealthCheckRequest::default()).await.expect("its health");
+    let long = HealthCheckRequest { service: "x".repeat(2_000) };
+    let refused = probe.check(long).await.expect_err("too large");
+    assert_eq!(refused.code(), Code::OutOfRange, "{refused:?}");
     alpha.tables.list_tables(v1::ListTablesRequest::default()).await.expect("a list");
     drop(streams);
     for _ in 0..500 {

@@ -8,7 +8,9 @@ use std::time::{Duration, Instant};
 
 use fulcrum::grpc::{ClientCertificates, Connections, Identities, ServeConfig, Tls, TlsFiles};
 use fulcrum::pb::v1;
+use fulcrum::pb::v1::table_message::Content;
 use fulcrum::pb::v1::table_service_client::TableServiceClient;
+use jsonwebtoken::get_current_timestamp;
 use rcgen::{BasicConstraints, CertificateParams, CertifiedIssuer, DnType, IsCa, KeyPair, date_time_ymd};
 use tempfile::TempDir;
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
@@ -43,9 +45,15 @@ impl Authority {
 
     /// A certificate that is good until this year.
     fn sign(&self, name: &str, until: i32) -> Pair {
+        self.sign_until(name, date_time_ymd(until, 1, 1) - date_time_ymd(1970, 1, 1))
+    }
+
+    /// One that is good for so long after the beginning of 1970.
+    fn sign_until(&self, name: &str, until: impl TryInto<Duration>) -> Pair {
+        let until = TryInto::<Duration>::try_into(until).ok().expect("after 1970");
         let key = KeyPair::generate().expect("a key");
         let mut params = CertificateParams::new(vec![name.to_owned()]).expect("parameters");
-        params.not_after = date_time_ymd(until, 1, 1);
+        params.not_after = date_time_ymd(1970, 1, 1) + until;
         let certificate = params.signed_by(&key, &self.0).expect("a certificate");
         Pair { certificate: certificate.pem(), key: key.serialize_pem() }
     }
@@ -174,6 +182,38 @@ async fn a_certificate_says_whose_call_it_is_where_there_is_no_token() {
     assert_eq!(reason(&alpha), "TABLE_NOT_FOUND");
     let wrong = in_time(tables.get_table(with("wrong-0123456789abcdef"))).await.expect_err("nobody");
     assert_eq!(reason(&wrong), "UNAUTHENTICATED");
+    house.close().await;
+}
+
+#[tokio::test]
+async fn a_connection_gets_no_older_than_the_certificate_that_was_shown() {
+    let ours = Authority::new("ours");
+    let files = Files::new(&ours.sign("localhost", 2100), &ours);
+    let house = files.house(ClientCertificates::Required(files.path("clients.pem"))).await;
+    let long = channel(house.address, &ours, Some(&ours.sign("acme", 2100)));
+    let create = v1::CreateTableRequest { request_id: request_id(), config: Some(texas()) };
+    let made = in_time(TableServiceClient::new(long.clone()).create_table(create)).await;
+    let table_id = made.expect("a table").into_inner().table_id;
+
+    let end = get_current_timestamp() + 6;
+    let brief = channel(house.address, &ours, Some(&ours.sign_until("acme", Duration::from_secs(end))));
+    let watch = v1::WatchTableRequest { table_id, ..Default::default() };
+    let stream = in_time(TableServiceClient::new(brief.clone()).watch_table(watch)).await;
+    let mut stream = stream.expect("a stream").into_inner();
+    let sent_away = async {
+        loop {
+            let message = stream.message().await.expect("no error").expect("a word of the end");
+            if let Some(Content::GoAway(away)) = message.message.expect("a message").content {
+                return away.reason();
+            }
+        }
+    };
+    assert_eq!(in_time(sent_away).await, v1::GoAwayReason::ConnectionAged);
+    assert!(get_current_timestamp() >= end, "not before its time");
+    // Nobody comes back with it.
+    let again = async { while call(&brief).await.is_ok() {} };
+    in_time(again).await;
+    call(&long).await.expect("who shows a better one stays");
     house.close().await;
 }
 

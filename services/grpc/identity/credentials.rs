@@ -15,7 +15,8 @@ use crate::grpc::serving::peer::PeerIdentity;
 /// What a call came with.
 #[derive(Debug)]
 pub struct Presented {
-    authorization: Option<HeaderValue>,
+    /// None, or one; with more of them it is not clear which is meant.
+    authorization: Result<Option<HeaderValue>, Stranger>,
     /// The certificate of its connection.
     certificate: Option<Arc<PeerIdentity>>,
 }
@@ -23,7 +24,9 @@ pub struct Presented {
 impl Presented {
     /// Takes a token out of the headers, so that nothing behind this can show it.
     pub fn take(headers: &mut HeaderMap, certificate: Option<Arc<PeerIdentity>>) -> Presented {
-        Presented { authorization: headers.remove(AUTHORIZATION), certificate }
+        let several = headers.get_all(AUTHORIZATION).iter().nth(1).is_some();
+        let first = headers.remove(AUTHORIZATION);
+        Presented { authorization: if several { Err(Stranger::Unknown) } else { Ok(first) }, certificate }
     }
 }
 
@@ -83,7 +86,7 @@ impl Credentials {
             }
             Credentials::Asked(known) => known,
         };
-        match presented.authorization {
+        match presented.authorization? {
             Some(sent) => known.bearer(bearer(&sent).ok_or(Stranger::Unknown)?).await,
             None => presented
                 .certificate
@@ -105,6 +108,7 @@ impl Known {
                 role: Role::Administrator,
                 subject: None,
                 administrator: Some(Administrator(administrator)),
+                until: None,
             }),
             (None, None, Some(verifier)) if Verifier::looks_right(token) => verifier.caller(token).await,
             _ => Err(Stranger::Unknown),
@@ -166,7 +170,7 @@ mod tests {
             if let Some(header) = header {
                 headers.insert(AUTHORIZATION, HeaderValue::from_static(header));
             }
-            let shown = Some(Arc::new(PeerIdentity { names: vec![name.to_owned()] }));
+            let shown = Some(Arc::new(PeerIdentity { names: vec![name.to_owned()], ends: u64::MAX }));
             credentials.caller(Presented::take(&mut headers, shown))
         };
         let beta = caller(None, "spiffe://x/beta").await.unwrap();
@@ -176,6 +180,21 @@ mod tests {
         assert_eq!(alpha.operator.unwrap().as_str(), "alpha", "the token counts");
         let wrong = caller(Some("Bearer 0123456789abcdeg"), "spiffe://x/beta").await;
         assert_eq!(wrong, Err(Stranger::Unknown), "and is not made good by a certificate");
+    }
+
+    #[tokio::test]
+    async fn two_tokens_are_none() {
+        let tokens = read(format!("alpha {A}\nbeta {B}"));
+        let credentials = Credentials::new(Known { tokens, ..Known::default() }).unwrap();
+        for others in [A, B, "x"] {
+            let mut headers = HeaderMap::new();
+            for token in [A, others] {
+                headers.append(AUTHORIZATION, HeaderValue::from_str(&format!("Bearer {token}")).unwrap());
+            }
+            let presented = Presented::take(&mut headers, None);
+            assert!(headers.is_empty(), "none of them goes further");
+            assert_eq!(credentials.caller(presented).await, Err(Stranger::Unknown));
+        }
     }
 
     #[tokio::test]

@@ -10,8 +10,8 @@ use crate::grpc::server::{ServeConfig, ServeError};
 /// How often it is said again.
 const AGAIN: Duration = Duration::from_secs(3600);
 
-/// Whether the server may listen at this address. If anybody who reaches it may do everything, that is said aloud, again and
-/// again until `drain`.
+/// Whether the server may listen at this address. If anybody who reaches it may do everything, that is said aloud; where other
+/// machines reach it, again and again until `drain`.
 ///
 /// # Errors
 /// [`ServeError::NoTokens`] if nobody has asked for that.
@@ -27,6 +27,11 @@ pub fn admit(
         counting.insecure();
     }
     if address.ip().is_loopback() {
+        // Once: but for a proxy on this machine, or a forwarded port, nobody else gets here.
+        tracing::warn!(
+            event = "insecure", %address,
+            "callers are not asked who they are: whoever is on this machine may do everything"
+        );
         return Ok(());
     }
     if !config.insecure {

@@ -14,6 +14,7 @@ pub mod tokens;
 
 use rules::PlayerId;
 use tables::OperatorId;
+use tokio::time::Instant;
 
 pub use credentials::Credentials;
 
@@ -101,12 +102,14 @@ pub struct Caller {
     pub subject: Option<String>,
     /// The administrator. Where no credentials are asked for, the operator `dev` is one too.
     pub administrator: Option<Administrator>,
+    /// When his token runs out, if it does: what he has begun with it ends then.
+    pub until: Option<Instant>,
 }
 
 impl Caller {
     /// Somebody of an operator, of whom no more is known.
     #[must_use]
     pub const fn of(operator: OperatorId, role: Role) -> Caller {
-        Caller { operator: Some(operator), role, subject: None, administrator: None }
+        Caller { operator: Some(operator), role, subject: None, administrator: None, until: None }
     }
 }

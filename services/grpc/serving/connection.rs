@@ -10,6 +10,7 @@ use hyper::server::conn::http2;
 use hyper_util::rt::{TokioExecutor, TokioIo, TokioTimer};
 use rand::TryRng;
 use rand::rngs::SysRng;
+use tables::time::{Clock, SystemClock};
 use tokio::io::{AsyncRead, AsyncWrite};
 use tokio::net::TcpStream;
 use tokio::sync::{Semaphore, watch};
@@ -94,7 +95,7 @@ enum End {
     Silent,
     /// Nothing went on.
     Idle,
-    /// It was old.
+    /// It was old, or the certificate that was shown has ended.
     Aged,
     /// The server is left.
     Left,
@@ -169,7 +170,8 @@ impl<S: Served> Connector<S> {
     {
         let (old, ageing) = watch::channel(false);
         let (heard, activity) = (Heard::default(), Arc::new(Activity::default()));
-        let peer = Peer { address, certificate, ageing };
+        let good = certificate.as_ref().map(|certificate| left(certificate.ends));
+        let peer = Peer::new(address, certificate, ageing);
         let entrance = Entrance { service: self.service.clone(), peer, activity: Arc::clone(&activity) };
         let io = TokioIo::new(Hello::new(io, heard.clone()));
         let mut conversation = pin!(self.protocol.0.serve_connection(io, entrance));
@@ -180,7 +182,7 @@ impl<S: Served> Connector<S> {
                 }
                 return End::Caller;
             }
-            end = self.end(&heard, &activity) => end,
+            end = self.end(&heard, &activity, good) => end,
         };
         // Who has not spoken understands no GOAWAY either.
         if !heard.is_true() {
@@ -198,8 +200,9 @@ impl<S: Served> Connector<S> {
         end
     }
 
-    /// Waits until the server has to end the connection, and says why.
-    async fn end(&self, heard: &Heard, activity: &Activity) -> End {
+    /// Waits until the server has to end the connection, and says why. No connection gets older than the certificate that
+    /// was shown at its beginning is `good`: whoever is sent away then comes back with a new one.
+    async fn end(&self, heard: &Heard, activity: &Activity, good: Option<Duration>) -> End {
         let mut leaving = self.leaving.clone();
         let silent = async {
             sleep(self.settings.hello).await;
@@ -208,8 +211,8 @@ impl<S: Served> Connector<S> {
             }
         };
         let aged = async {
-            match self.settings.age {
-                Some(age) => sleep(about(age)).await,
+            match self.settings.age.map(about).into_iter().chain(good).min() {
+                Some(age) => sleep(age).await,
                 None => std::future::pending().await,
             }
             // A call that begins now may meet the GOAWAY on its way, which not all clients take well: the less goes on the
@@ -223,6 +226,12 @@ impl<S: Served> Connector<S> {
             () = activity.idle(self.settings.idle) => End::Idle,
         }
     }
+}
+
+/// How long it is until this second since the epoch.
+fn left(second: u64) -> Duration {
+    let now = SystemClock::default().now();
+    Duration::from_secs(second).saturating_sub(Duration::from_millis(now.0))
 }
 
 /// A tenth more or less, so that connections that began together do not end together.

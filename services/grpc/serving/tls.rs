@@ -209,8 +209,11 @@ fn kept(before: Option<String>, fault: &dyn fmt::Display) -> Option<String> {
 /// Who a verified certificate says that its holder is.
 fn identity(certificate: &CertificateDer<'_>) -> std::io::Result<PeerIdentity> {
     let certificate = webpki::EndEntityCert::try_from(certificate).map_err(std::io::Error::other)?;
-    let names = certificate.valid_uri_names().chain(certificate.valid_dns_names());
-    Ok(PeerIdentity { names: names.map(str::to_owned).collect() })
+    let ends = files::end(&certificate).map_err(std::io::Error::other)?;
+    // An authority that may sign some DNS names only may sign any URI: without a scheme one would pass for a DNS name.
+    let uris = certificate.valid_uri_names().filter(|name| name.contains(':'));
+    let names = uris.chain(certificate.valid_dns_names());
+    Ok(PeerIdentity { names: names.map(str::to_owned).collect(), ends })
 }
 
 #[cfg(test)]
@@ -234,6 +237,8 @@ mod tests {
             SanType::DnsName(dns.try_into().unwrap()),
         ];
         assert_eq!(names(sans), [uri, dns]);
+        let posing = vec![SanType::URI(dns.try_into().unwrap())];
+        assert_eq!(names(posing), [""; 0], "a URI does not pass for a DNS name");
         assert_eq!(names(Vec::new()), [""; 0]);
         assert!(identity(&CertificateDer::from_slice(b"no certificate")).is_err());
     }

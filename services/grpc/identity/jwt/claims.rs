@@ -38,7 +38,7 @@ impl Default for ClaimNames {
 pub fn caller(
     claims: &Claims,
     names: &ClaimNames,
-    served: &BTreeSet<OperatorId>,
+    named: &BTreeSet<OperatorId>,
 ) -> Result<Caller, &'static str> {
     let text = |name: &str| match claims.get(name) {
         None | Some(Value::Null) => Ok(None),
@@ -46,8 +46,8 @@ pub fn caller(
         Some(_) => Err("a claim is not a text"),
     };
     let operator = text(&names.operator)?.and_then(OperatorId::new).ok_or("no operator's name")?;
-    if !served.contains(&operator) {
-        return Err("an operator who is not served");
+    if !named.contains(&operator) {
+        return Err("an operator for whom no issuer's tokens are taken");
     }
     let (role, player) = (text(&names.role)?, text(&names.player)?);
     let role = match (role, player) {

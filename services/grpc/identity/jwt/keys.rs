@@ -50,7 +50,7 @@ pub enum KeysFault {
     /// No key in it is of use.
     #[error(
         "there is no key in it that can be used: RSA of 2048 bits or more (RS256, PS256), P-256 (ES256) or Ed25519 (EdDSA), \
-         with a `kid`, for signatures"
+         with a `kid`, for signatures, without its private part"
     )]
     None,
     /// It is not clear which of two keys an id means.
@@ -64,7 +64,8 @@ struct Set {
 }
 
 impl Keys {
-    /// Reads a set. Keys for other purposes, of other kinds and without an id are left out.
+    /// Reads a set. Keys for other purposes, of other kinds and without an id are left out, and so are those whose private
+    /// part is published with them: whoever reads the set could sign with these.
     ///
     /// # Errors
     /// [`KeysFault`]
@@ -75,7 +76,9 @@ impl Keys {
         }
         let mut keys = BTreeMap::new();
         for key in set.keys {
-            let Some((id, key)) = serde_json::from_value(key).ok().and_then(usable) else {
+            let told = key.get("d").is_some();
+            let read = Some(key).filter(|_| !told).and_then(|key| serde_json::from_value(key).ok());
+            let Some((id, key)) = read.and_then(usable) else {
                 continue;
             };
             if keys.insert(id, key).is_some() {
@@ -181,6 +184,7 @@ mod tests {
             with(ec("x"), "key_ops", json!(["sign"])),
             with(ec("x"), "alg", json!("ES384")),
             with(ec("x"), "kid", json!("")),
+            with(ec("x"), "d", json!(ED)),
             json!({"kty": "EC", "crv": "P-256", "x": X, "y": Y}),
             json!(7),
         ];

@@ -17,6 +17,7 @@ use jsonwebtoken::{Algorithm, Validation, decode, decode_header};
 use serde_json::Value;
 use tables::OperatorId;
 use tokio::sync::watch;
+use tokio::time::Instant;
 
 use self::claims::{ClaimNames, Claims};
 use self::keys::ALGORITHMS;
@@ -48,7 +49,7 @@ pub struct JwtSettings {
 #[derive(Debug)]
 pub struct Verifier {
     settings: JwtSettings,
-    served: BTreeSet<OperatorId>,
+    named: BTreeSet<OperatorId>,
     published: Arc<Published>,
     recent: Recent,
 }
@@ -58,11 +59,11 @@ impl Verifier {
     #[must_use]
     pub fn new(
         settings: JwtSettings,
-        served: BTreeSet<OperatorId>,
+        named: BTreeSet<OperatorId>,
         counting: Option<Arc<dyn Counting>>,
     ) -> Verifier {
         let published = Arc::new(Published::new(settings.reading.clone(), counting));
-        Verifier { settings, served, published, recent: Recent::default() }
+        Verifier { settings, named, published, recent: Recent::default() }
     }
 
     /// Reads the keys, and has them read again and again until `stop`. Returns when they were read once, well or not: a
@@ -105,8 +106,11 @@ impl Verifier {
         let key = key.ok_or_else(|| refused("its algorithm is not its key's"))?;
         let decoded = decode::<Claims>(token, &key.decoding, &self.validation(header.alg));
         let claims = decoded.map_err(|error| refused(&error.to_string()))?.claims;
-        let caller = self.bearer(&claims).map_err(refused)?;
-        self.recent.keep(digest, held.generation, self.left(&claims), &caller);
+        let mut caller = self.bearer(&claims).map_err(refused)?;
+        let left = left(&claims);
+        // One that is good for ages has no end.
+        caller.until = Instant::now().checked_add(left.saturating_add(self.settings.skew));
+        self.recent.keep(digest, held.generation, left, &caller);
         Ok(caller)
     }
 
@@ -125,14 +129,19 @@ impl Verifier {
         if claims.get("iss").and_then(Value::as_str) != Some(&self.settings.issuer) {
             return Err("its issuer");
         }
-        claims::caller(claims, &self.settings.claims, &self.served)
+        claims::caller(claims, &self.settings.claims, &self.named)
     }
+}
 
-    /// For how long the token is still good, clocks that differ not counted.
-    fn left(&self, claims: &Claims) -> Duration {
-        let until = claims.get("exp").and_then(Value::as_u64).unwrap_or_default();
-        Duration::from_secs(until.saturating_sub(jsonwebtoken::get_current_timestamp()))
-    }
+/// For how long the token is still good, clocks that differ not counted.
+fn left(claims: &Claims) -> Duration {
+    let now = Duration::from_secs(jsonwebtoken::get_current_timestamp());
+    // A second may have parts, too.
+    let end = claims.get("exp").and_then(|end| match end.as_u64() {
+        Some(whole) => Some(Duration::from_secs(whole)),
+        None => Duration::try_from_secs_f64(end.as_f64()?).ok(),
+    });
+    end.unwrap_or_default().saturating_sub(now)
 }
 
 fn refused(why: &str) -> Stranger {

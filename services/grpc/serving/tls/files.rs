@@ -50,7 +50,12 @@ impl Material {
             error: error.to_string(),
         };
         let chain = certificates(&self.certificate, &files.certificate)?;
-        let ends = chain.iter().map(|certificate| end(certificate, &files.certificate));
+        let ends = chain.iter().map(|certificate| {
+            let end = EndEntityCert::try_from(certificate).and_then(|certificate| end(&certificate));
+            end.map_err(|error| {
+                content(&files.certificate, &format!("a certificate cannot be read: {error}"))
+            })
+        });
         let ends = ends.collect::<Result<Vec<_>, _>>()?.into_iter().min().unwrap_or_default();
         let key = PrivateKeyDer::from_pem_slice(&self.key)
             .map_err(|error| content(&files.key, &format!("no private key in it: {error}")))?;
@@ -97,14 +102,13 @@ fn certificates(pem: &[u8], file: &Path) -> Result<Vec<CertificateDer<'static>>,
 }
 
 /// When a certificate ends, in seconds since the epoch. The library says it of one that has ended, as all have by then.
-fn end(certificate: &CertificateDer<'_>, file: &Path) -> Result<u64, TlsFault> {
-    let unreadable = |error: Error| content(file, &format!("a certificate cannot be read: {error}"));
-    let certificate = EndEntityCert::try_from(certificate).map_err(unreadable)?;
+pub fn end(certificate: &EndEntityCert<'_>) -> Result<u64, Error> {
     let late = UnixTime::since_unix_epoch(YEAR_10000);
     match certificate.verify_for_usage(&[], &[], &[], late, KeyUsage::server_auth(), None, None) {
         Err(Error::CertExpired { not_after, .. }) => Ok(not_after.as_secs()),
-        Err(error) => Err(unreadable(error)),
-        Ok(_) => Err(content(file, "a certificate never ends")),
+        Err(error) => Err(error),
+        // None is good for ever.
+        Ok(_) => Err(Error::InvalidCertValidity),
     }
 }
 
