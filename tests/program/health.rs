@@ -210,7 +210,7 @@ async fn a_crowd_at_the_listener_for_health_harms_nobody() {
     server.process.signal("TERM");
     let (code, _, log) = tokio::task::spawn_blocking(|| server.process.wait()).await.unwrap();
     assert_eq!(code, 0, "{log}");
-    assert_eq!(log.matches("connections_full").count(), 1, "{log}");
+    assert!((1..40).contains(&log.matches("connections_full").count()), "now and then, not for each: {log}");
 }
 
 #[test]
