@@ -78,8 +78,8 @@ def calls():
         "Connections", "Callers' open connections. Uneven servers even out as connections age (connections.age_minutes).", "none",
         (f"sum by (instance) (fulcrum_connections{{{AT}}})", "{{instance}}"))
     yield line(
-        "Ended connections", "By why: with unsafe ones TLS failed, silent ones never spoke HTTP/2, idle and aged ones were sent away, left ones by a server that "
-        "was shut down.", "ops",
+        "Ended connections", "By why: with unsafe ones TLS failed, silent ones never spoke HTTP/2, deaf ones took no answers, idle and "
+        "aged ones were sent away, left ones by a server that was shut down.", "ops",
         (or_zero(f"sum by (why) (rate(fulcrum_connections_ended_total{{{AT}}}[$__rate_interval]))"), "{{why}}"))
     yield line(
         "Certificate", "How long the server's certificate is still good. Nothing without TLS.", "s",

@@ -106,7 +106,8 @@ impl Front {
     fn refused(&self, method: Method, response: Response<Body>) -> Response<Body> {
         let response = complete::complete(response, self.message);
         let status = response.headers().get(Status::GRPC_STATUS);
-        if status.is_some_and(|code| Code::from_bytes(code.as_bytes()) == Code::ResourceExhausted)
+        let code = status.map(|code| Code::from_bytes(code.as_bytes()));
+        if matches!(code, Some(Code::ResourceExhausted | Code::Unavailable))
             && let Some(why) =
                 Status::from_header_map(response.headers()).as_ref().and_then(limits::turned_away)
         {
@@ -150,6 +151,9 @@ impl Front {
             Ok(place) => place,
             Err(status) => return status.into_http(),
         };
+        if let Place::Limited(admitted) = &place {
+            request = request.map(|body| admitted.weighed(body));
+        }
         let work = AssertUnwindSafe(inner.call(request)).catch_unwind();
         let answer = deadline::within(deadline, work).await;
         match answer {

@@ -161,6 +161,9 @@ impl Default for ServeConfig {
     }
 }
 
+/// The largest message that reflection reads, in bytes.
+const OPEN_MESSAGE: usize = 16 * 1024;
+
 /// Where a server is met.
 pub struct Listeners {
     /// By callers.
@@ -220,7 +223,7 @@ where
         .include_reflection_service(false)
         .build_v1()
         .map_err(|error| ServeError::Contract(error.into()))?
-        .max_decoding_message_size(config.largest_message);
+        .max_decoding_message_size(OPEN_MESSAGE);
     let services = Services { config: &config, tables, leaving: Leaving::with_server(stage.left.clone()) };
     let mut routes = Routes::new(health.with_calls());
     if config.reflects() {

@@ -4,10 +4,12 @@
 //! and one that has become old is sent away, so that new servers get their share of the callers.
 
 mod activity;
+mod backlog;
 mod connection;
 mod entrance;
 mod hello;
 pub mod leaving;
+mod paced;
 pub mod peer;
 mod places;
 pub mod tls;
@@ -18,7 +20,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use tokio::net::{TcpListener, TcpStream};
-use tokio::sync::{Semaphore, watch};
+use tokio::sync::watch;
 use tokio::task::JoinSet;
 use tokio::time::{Instant, sleep};
 
@@ -44,6 +46,8 @@ pub struct Connections {
     pub idle: Duration,
     /// So long it may take until TLS is agreed on, and so long until it has said that it speaks HTTP/2.
     pub hello: Duration,
+    /// One that takes nothing for so long of what there is for it is cut off, at the latest after twice that.
+    pub deaf: Duration,
     /// So many calls and streams at once.
     pub streams: u32,
     /// What is received of a stream before it is read, in bytes.
@@ -63,6 +67,7 @@ impl Default for Connections {
             moment: Duration::from_secs(5),
             idle: Duration::from_secs(5 * 60),
             hello: Duration::from_secs(10),
+            deaf: Duration::from_secs(20),
             streams: 16_384,
             stream_window: 256 * 1024,
             window: 1024 * 1024,
@@ -71,8 +76,6 @@ impl Default for Connections {
     }
 }
 
-/// So many callers are about to agree on TLS at once; more wait for their turn.
-const HANDSHAKES: usize = 256;
 /// The pause after the system had no room for another connection.
 const REST: Duration = Duration::from_millis(100);
 /// What goes wrong again and again is logged so often.
@@ -99,7 +102,7 @@ impl<S: Served> Doors<S> {
         let connector = Connector {
             service,
             tls,
-            handshakes: Semaphore::new(HANDSHAKES),
+            backlog: Arc::default(),
             protocol: Protocol::of(settings),
             settings: settings.clone(),
             leaving: leaving.clone(),

@@ -124,7 +124,7 @@ metrics! {
     CONNECTIONS = gauge("fulcrum_connections", &[], "Connections of callers that are open; connections.most bounds them");
     /// Ended connections.
     CONNECTIONS_ENDED = counter("fulcrum_connections_ended", &["why"],
-        "Connections that have ended: by the caller, or by the server since TLS failed (unsafe), since they were silent, idle or aged, or since it was left");
+        "Connections that have ended: by the caller, or by the server since TLS failed (unsafe), since they were silent, deaf, idle or aged, or since it was left");
     /// Its certificate.
     TLS_CERTIFICATE_END_SECONDS = seconds(gauge("fulcrum_tls_certificate_end_seconds", &[],
         "When the server's certificate, or one that goes with it, ends: seconds since 1970. Nothing without TLS"));

@@ -10,7 +10,7 @@ use fulcrum::pb::v1;
 use fulcrum::pb::v1::table_message::Content;
 use fulcrum::telemetry::metrics::Metrics;
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
-use tokio::net::TcpStream;
+use tokio::net::{TcpSocket, TcpStream};
 use tokio::time::sleep;
 use tonic::Status;
 use tonic_types::StatusExt;
@@ -249,6 +249,64 @@ async fn on_a_connection_that_is_never_without_calls_each_is_answered_in_the_end
     );
     let mut last = Caller::connect(house.address, None).await;
     assert_eq!(last.prefer(&table, "ann").await, until + 1, "every change was made once");
+    house.close().await;
+}
+
+/// His windows are wide, but nothing goes through his socket.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn who_takes_no_answers_is_cut_off_and_whoever_takes_them_slowly_is_not() {
+    let metrics = Arc::new(Metrics::new(&[]));
+    let config = ServeConfig {
+        connections: Connections { deaf: Duration::from_millis(500), ..Connections::default() },
+        counting: Some(Arc::<Metrics>::clone(&metrics)),
+        ..ServeConfig::default()
+    };
+    let house = House::with(Setup { config, ..Setup::default() }).await;
+    let mut caller = house.caller().await;
+    for _ in 0..100 {
+        caller.open_table(texas()).await;
+    }
+    let open = || async {
+        let socket = TcpSocket::new_v4().expect("a socket");
+        socket.set_recv_buffer_size(4_096).expect("a small one");
+        let socket = socket.connect(house.address).await.expect("a connection");
+        let client = h2::client::Builder::new()
+            .initial_window_size(1 << 30)
+            .initial_connection_window_size(1 << 30)
+            .handshake::<_, prost::bytes::Bytes>(socket);
+        in_time(client).await.expect("HTTP/2")
+    };
+    let list = || {
+        http::Request::post(format!("http://{}/fulcrum.v1.TableService/ListTables", house.address))
+            .header("content-type", "application/grpc")
+            .header("te", "trailers")
+            .body(())
+            .expect("a request")
+    };
+    let deaf = || {
+        let text = metrics.text().expect("metrics");
+        text.contains("fulcrum_connections_ended_total{why=\"deaf\"} 1")
+    };
+    // The connection is worked on as long as it is polled.
+    let (mut sender, mut connection) = open().await;
+    let mut answers = Vec::new();
+    for _ in 0..1_000 {
+        let (answer, mut body) = sender.send_request(list(), false).expect("a stream");
+        body.send_data(vec![0; 5].into(), true).expect("sent");
+        answers.push(answer);
+    }
+    for _ in 0..3 {
+        let worked = tokio::time::timeout(Duration::from_millis(10), &mut connection).await;
+        assert!(worked.is_err(), "it is open");
+        sleep(Duration::from_millis(300)).await;
+    }
+    assert!(!deaf(), "it takes something now and then");
+    let begun = Instant::now();
+    while !deaf() {
+        assert!(begun.elapsed() < Duration::from_secs(20), "nobody notices");
+        sleep(Duration::from_millis(20)).await;
+    }
+    caller.open_table(texas()).await;
     house.close().await;
 }
 

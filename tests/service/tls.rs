@@ -90,10 +90,14 @@ impl Files {
 
     /// A house that knows its callers so.
     async fn house_of(&self, clients: ClientCertificates, config: ServeConfig) -> House {
+        let connections = Connections { hello: Duration::from_millis(500), ..Connections::default() };
+        self.house_with(clients, ServeConfig { connections, ..config }).await
+    }
+
+    async fn house_with(&self, clients: ClientCertificates, config: ServeConfig) -> House {
         let (certificate, key) = (self.path("server.pem"), self.path("server.key"));
         let tls = Tls::load(TlsFiles { certificate, key, clients }).expect("TLS");
-        let connections = Connections { hello: Duration::from_millis(500), ..Connections::default() };
-        let config = ServeConfig { tls: Some(Arc::new(tls)), connections, ..config };
+        let config = ServeConfig { tls: Some(Arc::new(tls)), ..config };
         House::with(Setup { config, ..Setup::default() }).await
     }
 }
@@ -229,6 +233,22 @@ async fn what_is_no_tls_is_closed() {
         while in_time(socket.read(&mut read)).await.is_ok_and(|read| read > 0) {}
         assert_eq!(begun.elapsed() < Duration::from_millis(500), at_once, "{words:?}: {:?}", begun.elapsed());
     }
+    house.close().await;
+}
+
+#[tokio::test]
+async fn those_who_do_not_shake_hands_keep_nobody_else_waiting() {
+    let ours = Authority::new("ours");
+    let files = Files::new(&ours.sign("localhost", 2100), &ours);
+    let connections = Connections { hello: Duration::from_secs(600), ..Connections::default() };
+    let config = ServeConfig { connections, ..ServeConfig::default() };
+    let house = files.house_with(ClientCertificates::None, config).await;
+    let mut silent = Vec::new();
+    for _ in 0..300 {
+        silent.push(TcpStream::connect(house.address).await.expect("a connection"));
+    }
+    call(&channel(house.address, &ours, None)).await.expect("a call");
+    drop(silent);
     house.close().await;
 }
 

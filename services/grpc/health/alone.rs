@@ -49,6 +49,7 @@ fn connections() -> Connections {
         moment: Duration::from_secs(1),
         idle: Duration::from_secs(30),
         hello: Duration::from_secs(5),
+        deaf: Duration::from_secs(5),
         streams: 8,
         // What HTTP/2 begins with.
         stream_window: 65_535,

@@ -6,6 +6,7 @@ pub mod buckets;
 pub mod class;
 pub mod pressure;
 pub mod room;
+pub mod weight;
 
 use std::collections::HashMap;
 use std::sync::{Arc, PoisonError, RwLock, Weak};
@@ -24,8 +25,11 @@ use super::methods::Method;
 use crate::grpc::status;
 use crate::pb::v1::ErrorReason;
 use buckets::{Buckets, Rate};
+use class::Class;
 use pressure::{EVERY, Pressure};
 use room::{Place, Room, percent};
+use tonic::body::Body;
+use weight::{ROOM, Scales, Weighed, Weights};
 
 /// Full buckets are forgotten after so many looks at how late tasks are: a second.
 const SWEEP: u32 = 20;
@@ -58,6 +62,7 @@ pub struct Admission {
     settings: LimitSettings,
     calls: usize,
     room: Arc<Room>,
+    scales: Arc<Scales>,
     pressure: Pressure,
     operators: RwLock<HashMap<OperatorId, Arc<Operator>>>,
 }
@@ -65,17 +70,37 @@ pub struct Admission {
 /// One operator's part. It lies beside his calls as [`Players`].
 struct Operator {
     room: Arc<Room>,
-    buckets: Buckets,
+    scales: Arc<Scales>,
+    /// Of play, and of everything else: a flood of lists does not keep his players from acting.
+    play: Buckets,
+    rest: Buckets,
 }
 
-/// The buckets of a caller's players, beside his call.
+/// Whose players' buckets a call of this class takes from, beside the call.
 #[derive(Clone)]
-struct Players(Arc<Operator>);
+struct Players(Arc<Operator>, Class);
 
 /// What a call holds until its answer has been read; of a stream, until it has begun.
 pub struct Admitted {
     _room: Place,
     _share: Option<Place>,
+    weights: Weights,
+}
+
+impl Operator {
+    const fn buckets(&self, class: Class) -> &Buckets {
+        match class {
+            Class::Play => &self.play,
+            Class::Change | Class::Read | Class::Cheap => &self.rest,
+        }
+    }
+}
+
+impl Admitted {
+    /// The call's message, which takes room while it is read.
+    pub fn weighed(&self, body: Body) -> Body {
+        Weighed::body(body, self.weights.clone())
+    }
 }
 
 /// Why a call is not let in.
@@ -132,6 +157,7 @@ impl Admission {
             settings,
             calls,
             room: Room::new(calls),
+            scales: Scales::new(ROOM),
             pressure: Pressure::new(settings.late),
             operators: RwLock::default(),
         }
@@ -150,20 +176,21 @@ impl Admission {
         let class = method.class;
         let operator = operator.map(|operator| self.operator(operator));
         if let Some(operator) = &operator {
-            operator.buckets.own().map_err(Shed::OperatorRate)?;
+            operator.buckets(class).own().map_err(Shed::OperatorRate)?;
         }
         if self.pressure.is_too_much_for(class) {
             return Err(Shed::Late);
         }
         let room = self.room.take(class).ok_or(Shed::Full)?;
-        let mut share = None;
+        let (mut share, mut weights) = (None, Weights { all: Arc::clone(&self.scales), own: None });
         if let Some(operator) = operator {
             share = Some(operator.room.take(class).ok_or(Shed::OperatorShare)?);
-            if operator.buckets.hold_players() {
-                extensions.insert(Players(operator));
+            weights.own = Some(Arc::clone(&operator.scales));
+            if operator.buckets(class).hold_players() {
+                extensions.insert(Players(operator, class));
             }
         }
-        Ok(Admitted { _room: room, _share: share })
+        Ok(Admitted { _room: room, _share: share, weights })
     }
 
     fn operator(&self, operator: &OperatorId) -> Arc<Operator> {
@@ -182,7 +209,9 @@ impl Admission {
         let LimitSettings { operator_share, operator, player, .. } = self.settings;
         Operator {
             room: Room::new(percent(self.calls, operator_share.min(100))),
-            buckets: Buckets::new(operator, player, MonotonicClock),
+            scales: Scales::new(percent(ROOM, operator_share.min(100))),
+            play: Buckets::new(operator, player, MonotonicClock),
+            rest: Buckets::new(operator, player, MonotonicClock),
         }
     }
 
@@ -191,7 +220,7 @@ impl Admission {
             let operators = self.operators.read().unwrap_or_else(PoisonError::into_inner);
             operators.values().cloned().collect()
         };
-        operators.iter().for_each(|operator| operator.buckets.sweep());
+        operators.iter().flat_map(|operator| [&operator.play, &operator.rest]).for_each(Buckets::sweep);
     }
 }
 
@@ -200,22 +229,24 @@ impl Admission {
 /// # Errors
 /// RESOURCE_EXHAUSTED with the time at which he has one.
 pub fn player(extensions: &Extensions, player: &str) -> Result<(), Status> {
-    let Some(Players(operator)) = extensions.get::<Players>() else {
+    let Some(Players(operator, class)) = extensions.get::<Players>() else {
         return Ok(());
     };
-    operator.buckets.player(player).map_err(|wait| Shed::PlayerRate(wait).status())
+    operator.buckets(*class).player(player).map_err(|wait| Shed::PlayerRate(wait).status())
 }
 
 /// Why a call was turned away behind the layer, as far as that was for load: for metrics.
 #[must_use]
 pub fn turned_away(status: &Status) -> Option<&'static str> {
-    if status.code() != Code::ResourceExhausted {
+    if !matches!(status.code(), Code::ResourceExhausted | Code::Unavailable) {
         return None;
     }
     let info = status.get_details_error_info()?;
     let is = |reason| status::name(reason) == info.reason;
     let words = [
         (ErrorReason::PlayerRate, "player_rate"),
+        (ErrorReason::OperatorShare, "operator_share"),
+        (ErrorReason::ServerBusy, "full"),
         (ErrorReason::TooManyWatchers, "watchers"),
         (ErrorReason::Overloaded, "table"),
     ];

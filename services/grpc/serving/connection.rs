@@ -1,8 +1,9 @@
-//! A connection, from its first words to its end. It ends when its caller ends it; when it is silent, idle or old; or with
-//! the server. But for a silent one it is told so (GOAWAY), after which calls that are on their way are still answered.
+//! A connection, from its first words to its end. It ends when its caller ends it; when it is silent, deaf, idle or old; or with
+//! the server. But for a silent or a deaf one it is told so (GOAWAY), after which calls that are on their way are still answered.
 
+use std::future::poll_fn;
 use std::net::SocketAddr;
-use std::pin::pin;
+use std::pin::{Pin, pin};
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -13,15 +14,17 @@ use rand::rngs::SysRng;
 use tables::time::{Clock, SystemClock};
 use tokio::io::{AsyncRead, AsyncWrite};
 use tokio::net::TcpStream;
-use tokio::sync::{Semaphore, watch};
+use tokio::sync::watch;
 use tokio::time::{sleep, timeout};
 use tokio_rustls::server::TlsStream;
 
 use super::Connections;
 use super::activity::Activity;
+use super::backlog::{Backlog, Queue};
 use super::entrance::{Entrance, Served};
 use super::hello::{Heard, Hello};
 use super::leaving::is_true;
+use super::paced::{Paced, Turns};
 use super::peer::{Peer, PeerIdentity};
 use super::places::Place;
 use super::tls::Tls;
@@ -34,12 +37,12 @@ const KEEPALIVE_PATIENCE: Duration = Duration::from_secs(20);
 const HEADERS: u32 = 16 * 1024;
 /// A frame, in bytes: the least that the protocol allows.
 const FRAME: u32 = 16 * 1024;
-/// What is made for a stream before it is sent, in bytes.
-const SEND_BUFFER: usize = 64 * 1024;
-/// Requests that their callers take back before they are looked at, and streams that break the protocol: with more the
-/// connection is ended.
+/// What is made for a stream before it is sent, in bytes: a frame. A caller may have thousands of streams, and read none.
+const SEND_BUFFER: usize = 16 * 1024;
+/// Requests that their callers take back before they are looked at, and streams that break the protocol, those among them whose
+/// messages come when they have been refused: with more the connection is ended.
 const TAKEN_BACK: usize = 64;
-const BROKEN: usize = 1024;
+const BROKEN: usize = 16_384;
 /// A connection that was sent away and on which nothing goes on is closed after so long, whether it has understood or not.
 const DEAF: Duration = Duration::from_secs(2);
 
@@ -72,8 +75,8 @@ pub struct Connector<S> {
     pub service: S,
     /// How it is kept from others' eyes, if it is.
     pub tls: Option<Arc<Tls>>,
-    /// Room for agreeing on that.
-    pub handshakes: Semaphore,
+    /// What waits to be looked at.
+    pub backlog: Arc<Backlog>,
     /// How it is spoken.
     pub protocol: Protocol,
     /// What a connection may do.
@@ -93,6 +96,8 @@ enum End {
     Unsafe,
     /// It never said that it speaks HTTP/2.
     Silent,
+    /// It took nothing of what there was for it.
+    Deaf,
     /// Nothing went on.
     Idle,
     /// It was old, or the certificate that was shown has ended.
@@ -107,6 +112,7 @@ impl End {
             End::Caller => "caller",
             End::Unsafe => "unsafe",
             End::Silent => "silent",
+            End::Deaf => "deaf",
             End::Idle => "idle",
             End::Aged => "aged",
             End::Left => "left",
@@ -145,13 +151,8 @@ impl<S: Served> Connector<S> {
         address: SocketAddr,
     ) -> Result<(TlsStream<TcpStream>, Option<Arc<PeerIdentity>>), End> {
         let mut leaving = self.leaving.clone();
-        let agree = async {
-            // It is never closed.
-            let _turn = self.handshakes.acquire().await;
-            tls.accept(socket).await
-        };
         let agreed = tokio::select! {
-            agreed = timeout(self.settings.hello, agree) => agreed,
+            agreed = timeout(self.settings.hello, tls.accept(socket)) => agreed,
             () = is_true(&mut leaving) => return Err(End::Left),
         };
         match agreed {
@@ -172,20 +173,27 @@ impl<S: Served> Connector<S> {
         let (heard, activity) = (Heard::default(), Arc::new(Activity::default()));
         let good = certificate.as_ref().map(|certificate| left(certificate.ends));
         let peer = Peer::new(address, certificate, ageing);
-        let entrance = Entrance { service: self.service.clone(), peer, activity: Arc::clone(&activity) };
-        let io = TokioIo::new(Hello::new(io, heard.clone()));
+        let (queue, turns) = (Queue::new(Arc::clone(&self.backlog)), Turns::default());
+        let entrance = Entrance {
+            service: self.service.clone(),
+            peer,
+            activity: Arc::clone(&activity),
+            queue: Arc::clone(&queue),
+        };
+        let io = TokioIo::new(Paced::new(Hello::new(io, heard.clone()), Arc::clone(&queue), turns.clone()));
         let mut conversation = pin!(self.protocol.0.serve_connection(io, entrance));
         let end = tokio::select! {
-            ended = conversation.as_mut() => {
+            ended = in_turns(conversation.as_mut(), &turns) => {
                 if let Err(error) = ended {
                     tracing::debug!(%address, %error, "a connection broke");
                 }
                 return End::Caller;
             }
             end = self.end(&heard, &activity, good) => end,
+            () = queue.deaf(self.settings.deaf) => End::Deaf,
         };
-        // Who has not spoken understands no GOAWAY either.
-        if !heard.is_true() {
+        // Who has not spoken understands no GOAWAY either, and who takes nothing never hears it.
+        if !heard.is_true() || end == End::Deaf {
             return end;
         }
         // First the connection and then its streams: whoever is sent away from a stream must not come back on it.
@@ -193,7 +201,7 @@ impl<S: Served> Connector<S> {
         old.send_replace(true);
         tokio::select! {
             // Whatever it says: it is over.
-            _ = conversation => {}
+            _ = in_turns(conversation, &turns) => {}
             () = sleep(self.settings.grace) => {}
             () = activity.idle(DEAF) => {}
         }
@@ -232,6 +240,15 @@ impl<S: Served> Connector<S> {
 fn left(second: u64) -> Duration {
     let now = SystemClock::default().now();
     Duration::from_secs(second).saturating_sub(Duration::from_millis(now.0))
+}
+
+/// A connection, polled in turns.
+async fn in_turns<F: Future>(mut conversation: Pin<&mut F>, turns: &Turns) -> F::Output {
+    poll_fn(|cx| {
+        turns.begin();
+        conversation.as_mut().poll(cx)
+    })
+    .await
 }
 
 /// A tenth more or less, so that connections that began together do not end together.

@@ -12,6 +12,7 @@ use hyper::service::Service;
 use tonic::body::Body;
 
 use super::activity::{Activity, Request};
+use super::backlog::{Queue, Waiting};
 use super::peer::Peer;
 use crate::grpc::layers::held::Held;
 
@@ -50,12 +51,16 @@ pub struct Entrance<S> {
     pub peer: Peer,
     /// What goes on at it.
     pub activity: Arc<Activity>,
+    /// What waits at it.
+    pub queue: Arc<Queue>,
 }
 
 /// A request at work.
 pub struct Work<S: Served> {
     work: S::Future,
     request: Option<Request>,
+    /// Until it is looked at for the first time.
+    waiting: Option<Waiting>,
 }
 
 impl<S: Served> Service<http::Request<Incoming>> for Entrance<S> {
@@ -64,12 +69,12 @@ impl<S: Served> Service<http::Request<Incoming>> for Entrance<S> {
     type Future = Work<S>;
 
     fn call(&self, request: http::Request<Incoming>) -> Work<S> {
-        let counted = Activity::begin(&self.activity);
+        let (counted, waiting) = (Activity::begin(&self.activity), Queue::enter(&self.queue));
         let mut request = request.map(Body::new);
         request.extensions_mut().insert(self.peer.clone());
         // It is always ready: there is nothing in it that waits for room.
         let work = tower::Service::call(&mut self.service.clone(), request);
-        Work { work, request: Some(counted) }
+        Work { work, request: Some(counted), waiting: Some(waiting) }
     }
 }
 
@@ -77,6 +82,7 @@ impl<S: Served> Future for Work<S> {
     type Output = Result<Response<Body>, Infallible>;
 
     fn poll(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Self::Output> {
+        drop(self.waiting.take());
         let Ok(response) = ready!(Pin::new(&mut self.work).poll(cx));
         let mut request = self.request.take();
         if let Some(request) = &mut request {

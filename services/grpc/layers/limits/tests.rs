@@ -88,6 +88,27 @@ fn an_operators_bucket_is_his_and_his_players_are_found_beside_the_call() {
 }
 
 #[test]
+fn who_has_spent_his_calls_on_lists_still_plays_and_play_has_its_own_bound() {
+    let settings =
+        LimitSettings { operator: Rate::new(3, 1), player: Rate::new(2, 1), ..LimitSettings::default() };
+    let limits = Admission::new(100, settings);
+    let (_, shed) = fill(&limits, LIST, "a");
+    assert!(matches!(shed, Shed::OperatorRate(_)), "{shed:?}");
+    assert!(admit(&limits, SEAT, "a").is_err(), "everything but play is one");
+    let beside = |call| {
+        let mut extensions = Extensions::new();
+        limits.admit(method(call), Some(&operator("b")), &mut extensions).map(drop).unwrap();
+        extensions
+    };
+    let (read, act) = (beside(GET), beside(ACT));
+    while player(&read, "ann").is_ok() {}
+    assert!(player(&act, "ann").is_ok(), "who is looked at too often still acts");
+    assert!(admit(&limits, ACT, "a").is_ok());
+    let (_, shed) = fill(&limits, ACT, "a");
+    assert!(matches!(shed, Shed::OperatorRate(_)), "{shed:?}");
+}
+
+#[test]
 fn whoever_is_late_turns_cheap_calls_away_and_not_play() {
     let settings = LimitSettings { late: Some(Duration::from_millis(100)), ..LimitSettings::default() };
     let limits = Admission::new(100, settings);

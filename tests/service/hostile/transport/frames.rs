@@ -2,6 +2,8 @@
 
 use std::time::Duration;
 
+use prost::bytes::Bytes;
+
 use super::super::super::harness::operators::ALPHA;
 use super::super::{contract, garbage};
 use super::MIB;
@@ -73,6 +75,39 @@ async fn floods_of_frames_that_are_allowed() {
         println!("{what}: {taken} thousand taken");
     }
     siege.lift("floods of small frames", 32 * MIB).await;
+}
+
+/// Messages of which the last byte never comes: an operator's, as large as they may be, and larger ones of whoever asks for
+/// health.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn messages_that_are_nearly_sent() {
+    let siege = Siege::lay().await;
+    let (act, health) = (contract::call("Act").path, "/grpc.health.v1.Health/Check".to_owned());
+    let socket = tokio::net::TcpStream::connect(&siege.address).await.expect("a connection");
+    // It keeps to the windows that it is given, as whoever wants his bytes to be read.
+    let (mut sender, connection) = h2::client::handshake::<Bytes>(socket).await.expect("HTTP/2");
+    tokio::spawn(connection);
+    let mut unended = Vec::new();
+    for (path, bytes, times) in [(act, 250_000, 600), (health, 2_000_000, 80)] {
+        let whole = message(&vec![0; bytes]);
+        let most = Bytes::from(whole).slice(..bytes);
+        for _ in 0..times {
+            let request = http::Request::post(format!("http://{}{path}", siege.address))
+                .header("content-type", "application/grpc")
+                .header("te", "trailers")
+                .header("authorization", format!("Bearer {ALPHA}"))
+                .body(())
+                .expect("a request");
+            sender = sender.ready().await.expect("room for a stream");
+            let (answer, mut body) = sender.send_request(request, false).expect("a stream");
+            // One that was refused meanwhile takes no more.
+            let _ = body.send_data(most.clone(), false);
+            unended.push((answer, body));
+        }
+    }
+    tokio::time::sleep(Duration::from_secs(4)).await;
+    siege.lift("messages without their last byte", 96 * MIB).await;
+    drop(unended);
 }
 
 /// Messages that say that they are of four GiB, that are larger than may be, that unpack to more.

@@ -1,12 +1,15 @@
 //! Streams: more than there may be, taken back as soon as they are opened, and answers that nobody reads.
 
+use std::time::Duration;
+
 use super::super::super::harness::operators::ALPHA;
 use super::super::super::harness::texas;
 use super::super::contract;
 use super::MIB;
 use super::siege::Siege;
 use super::wire::{
-    DATA, END_HEADERS, HEADERS, RESET, Wire, call, frame, greeted, message, settings, streams, whole_call,
+    DATA, END_HEADERS, HEADERS, RESET, Wire, call, frame, greeted, message, settings, short_call, streams,
+    whole_call,
 };
 
 /// So many streams in one write.
@@ -54,6 +57,26 @@ async fn streams_that_are_taken_back_as_soon_as_they_are_opened() {
     }
     println!("{taken} taken on {connections} connections");
     siege.lift("streams opened and reset", 32 * MIB).await;
+}
+
+/// Fifteen bytes for each: what is small on the wire is large in memory. Nobody needs a token for that.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn streams_without_number_on_many_connections_at_once() {
+    let siege = Siege::lay().await;
+    let (first, later) = short_call(&contract::call("ListTables").path);
+    let mut wires = Vec::new();
+    for _ in 0..30 {
+        wires.push(Wire::open(&siege.address).await);
+    }
+    let mut taken = 0;
+    for wire in &mut wires {
+        taken +=
+            flood(wire, 8_000, |id| frame(HEADERS, END_HEADERS, id, if id == 1 { &first } else { &later }))
+                .await;
+    }
+    tokio::time::sleep(Duration::from_secs(3)).await;
+    siege.lift(&format!("{taken} streams on 30 connections"), 96 * MIB).await;
+    drop(wires);
 }
 
 /// The window is shut, and the socket is not read either: answers stay where they are made.

@@ -89,6 +89,21 @@ pub fn call(path: &str, token: Option<&str>) -> Vec<u8> {
     block
 }
 
+/// The headers of a call as the first and as any later one of a connection, which names them by their places in its table.
+pub fn short_call(path: &str) -> (Vec<u8>, Vec<u8>) {
+    let headers = [
+        (":method", "POST"),
+        (":scheme", "http"),
+        (":path", path),
+        (":authority", "localhost"),
+        ("content-type", "application/grpc"),
+        ("te", "trailers"),
+    ];
+    let first = headers.iter().flat_map(|(name, value)| kept_header(name, value)).collect();
+    // The last one that was kept has the place 62.
+    (first, (62..62 + 6).rev().map(|place| 0x80 | place).collect())
+}
+
 /// A message of gRPC.
 pub fn message(bytes: &[u8]) -> Vec<u8> {
     let length = u32::try_from(bytes.len()).expect("a length");
