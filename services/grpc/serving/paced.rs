@@ -152,7 +152,7 @@ mod tests {
         turns.begin();
         assert_eq!(read(&mut paced).await, Some(USUAL), "one turn");
         assert_eq!(read(&mut paced).await, None, "and no more in it");
-        let waiting: Vec<_> = (0..1_000).map(|_| Queue::enter(&queue)).collect();
+        let waiting: Vec<_> = (0..2_000).map(|_| Queue::enter(&queue)).collect();
         turns.begin();
         assert_eq!(read(&mut paced).await, None, "too many wait");
         drop(waiting);

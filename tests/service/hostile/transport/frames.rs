@@ -85,7 +85,7 @@ async fn messages_that_are_nearly_sent() {
     let (act, health) = (contract::call("Act").path, "/grpc.health.v1.Health/Check".to_owned());
     let socket = tokio::net::TcpStream::connect(&siege.address).await.expect("a connection");
     // It keeps to the windows that it is given, as whoever wants his bytes to be read.
-    let (mut sender, connection) = h2::client::handshake::<Bytes>(socket).await.expect("HTTP/2");
+    let (mut sender, connection) = h2::client::handshake(socket).await.expect("HTTP/2");
     tokio::spawn(connection);
     let mut unended = Vec::new();
     for (path, bytes, times) in [(act, 250_000, 600), (health, 2_000_000, 80)] {
@@ -106,7 +106,7 @@ async fn messages_that_are_nearly_sent() {
         }
     }
     tokio::time::sleep(Duration::from_secs(4)).await;
-    siege.lift("messages without their last byte", 96 * MIB).await;
+    siege.lift("messages without their last byte", 192 * MIB).await;
     drop(unended);
 }
 

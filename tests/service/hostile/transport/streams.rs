@@ -75,7 +75,7 @@ async fn streams_without_number_on_many_connections_at_once() {
                 .await;
     }
     tokio::time::sleep(Duration::from_secs(3)).await;
-    siege.lift(&format!("{taken} streams on 30 connections"), 96 * MIB).await;
+    siege.lift(&format!("{taken} streams on 30 connections"), 224 * MIB).await;
     drop(wires);
 }
 
