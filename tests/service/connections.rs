@@ -257,7 +257,7 @@ async fn on_a_connection_that_is_never_without_calls_each_is_answered_in_the_end
 async fn who_takes_no_answers_is_cut_off_and_whoever_takes_them_slowly_is_not() {
     let metrics = Arc::new(Metrics::new(&[]));
     let config = ServeConfig {
-        connections: Connections { deaf: Duration::from_millis(500), ..Connections::default() },
+        connections: Connections { deaf: Duration::from_secs(2), ..Connections::default() },
         counting: Some(Arc::<Metrics>::clone(&metrics)),
         ..ServeConfig::default()
     };
