@@ -123,6 +123,12 @@ impl Settings {
         self.jwt.check()?;
         let operators = self.operators()?;
         self.identities()?;
+        if !self.identities.is_empty() && self.tls.paths()?.is_none_or(|paths| paths.clients.is_none()) {
+            return Err(ConfigError::Unusable(
+                "identities without tls.client_certificates: nobody is asked for a certificate (wanted, or required)"
+                    .to_owned(),
+            ));
+        }
         if !self.guarded() && !self.insecure && !self.listen.ip().is_loopback() {
             return Err(ConfigError::Unguarded(self.listen));
         }
@@ -155,6 +161,8 @@ mod tests {
     use super::super::tests::load;
     use super::*;
 
+    const TLS: &str = "[tls]\ncert_file = \"c\"\nkey_file = \"k\"\nclient_ca_file = \"a\"\n\
+                       client_certificates = \"wanted\"\n";
     const JWT: &str = "[jwt]\nissuer = \"i\"\naudience = \"a\"\njwks = \"keys.json\"\n";
 
     #[test]
@@ -163,14 +171,14 @@ mod tests {
         assert!(matches!(open(""), Err(ConfigError::Unguarded(_))));
         assert!(open("token_file = \"tokens\"").is_ok());
         assert!(open(&format!("operators = [\"acme\"]\n{JWT}")).is_ok());
-        assert!(open("[identities]\n\"spiffe://x/Acme.Desk\" = \"acme:support\"").is_ok());
+        assert!(open(&format!("{TLS}[identities]\n\"spiffe://x/Acme.Desk\" = \"acme:support\"")).is_ok());
         assert!(open("insecure = true").is_ok());
     }
 
     #[test]
     fn names_in_certificates_keep_their_dots_and_capitals() {
-        let settings =
-            load("[identities]\n\"spiffe://x.y/Acme.Desk\" = \"acme:support\"", Vec::new()).unwrap();
+        let text = format!("{TLS}[identities]\n\"spiffe://x.y/Acme.Desk\" = \"acme:support\"");
+        let settings = load(&text, Vec::new()).unwrap();
         let names = ["spiffe://x.y/Acme.Desk".to_owned()];
         assert!(settings.identities().unwrap().caller(&names).is_some());
     }
@@ -189,9 +197,10 @@ mod tests {
             (jwt("keep_seconds = 299"), "jwt.refresh_seconds"),
             (jwt("keep_seconds = 604801"), "jwt.keep_seconds"),
             (format!("token_file = \"tokens\"\n{JWT}"), "operators"),
-            (format!("{JWT}[identities]\nx = \"acme\""), "operators"),
+            (format!("{TLS}{JWT}[identities]\nx = \"acme\""), "operators"),
             (jwt("secret = \"x\""), "secret"),
             ("[identities]\nx = \"acme:player\"".to_owned(), "identities"),
+            ("[identities]\nx = \"acme\"".to_owned(), "tls.client_certificates"),
             ("insecure = true\ntoken_file = \"tokens\"".to_owned(), "insecure"),
             ("admin_token_file = \"a\"".to_owned(), "token_file"),
         ] {

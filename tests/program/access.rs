@@ -3,6 +3,7 @@
 use std::fs;
 
 use crate::child::{Server, run};
+use crate::tls::certificates_required;
 
 /// A key that somebody publishes.
 const KEYS: &str = r#"{"keys": [{"kty": "EC", "crv": "P-256", "kid": "k1",
@@ -40,7 +41,9 @@ fn the_first_line_says_what_callers_show() {
     let identities = "[identities]\n\"spiffe://casino.example/acme\" = \"acme\"\n";
     let settings = format!("operators = [\"acme\"]\ntoken_file = {:?}\n{jwt}{identities}", path("tokens"));
     fs::write(path("fulcrum.toml"), settings).unwrap();
-    let server = Server::start(["--config", &path("fulcrum.toml"), "--memory", "--listen", "0.0.0.0:0"]);
+    let mut arguments = certificates_required(folder.path());
+    arguments.extend(["--config".to_owned(), path("fulcrum.toml")]);
+    let server = Server::start(arguments.iter().map(String::as_str));
     let said = "callers: with a token or with a JWT or with a certificate";
     assert!(server.greeting.contains(said), "{}", server.greeting);
 }
