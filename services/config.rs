@@ -91,6 +91,8 @@ pub struct Limits {
     pub call_seconds: u64,
     /// Open streams of one operator.
     pub operator_watchers: usize,
+    /// Open streams of one player, with tokens of his own.
+    pub player_watchers: usize,
     /// Open streams.
     pub watchers: usize,
     /// Open streams of one table.
@@ -284,6 +286,7 @@ impl Settings {
             ("limits.operator_share", limits.operator_share == 0),
             ("limits.burst_seconds", limits.burst_seconds == 0),
             ("limits.operator_watchers", limits.operator_watchers == 0),
+            ("limits.player_watchers", limits.player_watchers == 0),
             ("limits.call_seconds", limits.call_seconds == 0),
             ("limits.watchers", limits.watchers == 0),
             ("limits.watchers_of_a_table", limits.watchers_of_a_table == 0),

@@ -330,6 +330,7 @@ fn admission(limits: &Limits) -> LimitSettings {
         operator_share: limits.operator_share,
         operator: rate(limits.operator_calls_per_second),
         player: rate(limits.player_calls_per_second),
+        player_watchers: limits.player_watchers,
         late: (limits.shed_late_ms > 0).then(|| Duration::from_millis(limits.shed_late_ms)),
     }
 }

@@ -136,6 +136,9 @@ pub struct ServeArgs {
     /// How many tables of one operator may be watched at once. [setting: limits.operator_watchers; default: 15000]
     #[arg(long, env = "FULCRUM_OPERATOR_WATCHERS", value_name = "STREAMS", help_heading = "Limits")]
     operator_watchers: Option<u64>,
+    /// How many tables one player may watch with tokens of his own. [setting: limits.player_watchers; default: 100]
+    #[arg(long, env = "FULCRUM_PLAYER_WATCHERS", value_name = "STREAMS", help_heading = "Limits")]
+    player_watchers: Option<u64>,
     /// How many streams of one table may be open. [setting: limits.watchers_of_a_table; default: 15000]
     #[arg(long, env = "FULCRUM_WATCHERS_OF_A_TABLE", value_name = "STREAMS", help_heading = "Limits")]
     watchers_of_a_table: Option<u64>,
@@ -226,6 +229,7 @@ impl ServeArgs {
             ("limits.call_seconds", number(self.call_seconds)),
             ("limits.watchers", number(self.watchers)),
             ("limits.operator_watchers", number(self.operator_watchers)),
+            ("limits.player_watchers", number(self.player_watchers)),
             ("limits.watchers_of_a_table", number(self.watchers_of_a_table)),
             ("limits.watcher_behind", number(self.watcher_behind)),
             ("limits.recent_tables", number(self.recent_tables)),

@@ -39,6 +39,7 @@ use super::serving::{Connections, Doors};
 use super::settlements::Settlements;
 use super::tables::TablesOfOperators;
 use super::watching::Watching;
+use super::watching::players::Players;
 use crate::pb;
 use crate::pb::v1::action_service_server::ActionServiceServer;
 use crate::pb::v1::control_service_server::ControlServiceServer;
@@ -224,7 +225,12 @@ where
         .build_v1()
         .map_err(|error| ServeError::Contract(error.into()))?
         .max_decoding_message_size(OPEN_MESSAGE);
-    let services = Services { config: &config, tables, leaving: Leaving::with_server(stage.left.clone()) };
+    let services = Services {
+        config: &config,
+        tables,
+        leaving: Leaving::with_server(stage.left.clone()),
+        players: Players::new(config.limits.player_watchers),
+    };
     let mut routes = Routes::new(health.with_calls());
     if config.reflects() {
         routes = routes.add_service(reflection);
@@ -320,6 +326,7 @@ struct Services<'a> {
     config: &'a ServeConfig,
     tables: Tables,
     leaving: Leaving,
+    players: Arc<Players>,
 }
 
 impl Services<'_> {
@@ -370,7 +377,8 @@ impl Services<'_> {
     }
 
     fn watching(&self) -> Watching {
-        Watching { leaving: self.leaving.clone(), heartbeat: self.config.heartbeat }
+        let players = Arc::clone(&self.players);
+        Watching { leaving: self.leaving.clone(), heartbeat: self.config.heartbeat, players }
     }
 }
 

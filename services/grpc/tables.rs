@@ -7,7 +7,7 @@ use tonic::{Request, Response, Status};
 use super::parse::seats::Funds;
 use super::parse::{seats, tables as parse};
 use super::render::{answer, table as render};
-use super::request::{about, open};
+use super::request::{about, called, open};
 use super::status;
 use super::watching::{Messages, Watching};
 use crate::pb::v1;
@@ -183,10 +183,11 @@ impl TableService for TablesOfOperators {
         request: Request<v1::WatchTableRequest>,
     ) -> Result<Response<Self::WatchTableStream>, Status> {
         let watching = self.watching.on(request.extensions());
-        let (operator, message) = open(request)?;
+        let (caller, message) = called(request)?;
+        let operator = caller.operator.ok_or_else(status::unauthenticated)?;
         let watch = parse::watch_table(&operator, &message)?;
         let message = |message| v1::WatchTableResponse { message: Some(message) };
-        watching.start(&self.tables, watch, message).await.map(Response::new)
+        watching.start(&self.tables, &caller.role, watch, message).await.map(Response::new)
     }
 
     type WatchTablesStream = Messages<v1::WatchTablesResponse>;
@@ -196,9 +197,10 @@ impl TableService for TablesOfOperators {
         request: Request<v1::WatchTablesRequest>,
     ) -> Result<Response<Self::WatchTablesStream>, Status> {
         let watching = self.watching.on(request.extensions());
-        let (operator, message) = open(request)?;
+        let (caller, message) = called(request)?;
+        let operator = caller.operator.ok_or_else(status::unauthenticated)?;
         let watch = parse::watch_tables(&operator, &message)?;
         let message = |message| v1::WatchTablesResponse { message: Some(message) };
-        watching.start(&self.tables, watch, message).await.map(Response::new)
+        watching.start(&self.tables, &caller.role, watch, message).await.map(Response::new)
     }
 }

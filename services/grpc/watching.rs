@@ -1,6 +1,8 @@
 //! Watching: one stream a caller, made of what each of its tables tells. Nothing is prepared while the reader does not
 //! read: a message is rendered when the connection has room for it, and a reader who stays away is ended by the feed.
 
+pub mod players;
+
 use std::panic::AssertUnwindSafe;
 use std::pin::Pin;
 use std::sync::Arc;
@@ -13,6 +15,8 @@ use tables::{Message, TableKey, Tables, Watcher};
 use tonic::Status;
 use tonic_types::FieldViolation;
 
+use self::players::{Place, Players};
+use super::identity::Role;
 use super::parse::tables::{Start, Watch};
 use super::render::{event, table, timestamp};
 use super::serving::leaving::Leaving;
@@ -30,28 +34,38 @@ pub struct Watching {
     pub leaving: Leaving,
     /// How long a stream is quiet before a heartbeat.
     pub heartbeat: Duration,
+    /// Those of players who watch with tokens of their own.
+    pub players: Arc<Players>,
 }
 
 impl Watching {
     /// For the connection on which a request with these extensions came.
     #[must_use]
     pub fn on(&self, request: &Extensions) -> Watching {
-        Watching { leaving: self.leaving.of(request), heartbeat: self.heartbeat }
+        Watching { leaving: self.leaving.of(request), ..self.clone() }
     }
 
-    /// Begins a stream.
+    /// Begins a stream for a caller of this role.
     ///
     /// # Errors
-    /// NOT_FOUND if one of the tables is not the operator's; RESOURCE_EXHAUSTED with too many watchers.
+    /// NOT_FOUND if one of the tables is not the operator's; RESOURCE_EXHAUSTED with too many watchers, in all or of a player
+    /// who calls by himself.
     pub async fn start<R: Send + 'static>(
         &self,
         tables: &Tables,
+        role: &Role,
         watch: Watch,
         wrap: fn(TableMessage) -> R,
     ) -> Result<Messages<R>, Status> {
         let viewer = Arc::new(watch.viewer);
         let mut all = SelectAll::new();
         for (key, start) in watch.tables {
+            let place = match role {
+                Role::Player(player) => {
+                    Some(self.players.place(&key.operator, player).ok_or_else(status::too_many_watchers)?)
+                }
+                _ => None,
+            };
             let (watcher, sequence, resume) = begin(tables, &key, start).await?;
             let watched = Watched {
                 key,
@@ -63,6 +77,7 @@ impl Watching {
                 resume,
                 next: None,
                 over: false,
+                _place: place,
             };
             all.push(Box::pin(stream::unfold(watched, Watched::step)));
         }
@@ -91,6 +106,7 @@ struct Watched {
     /// What follows the last message at once.
     next: Option<TableMessage>,
     over: bool,
+    _place: Option<Place>,
 }
 
 impl Watched {

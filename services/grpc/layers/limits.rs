@@ -47,13 +47,21 @@ pub struct LimitSettings {
     pub operator: Option<Rate>,
     /// Calls of one player.
     pub player: Option<Rate>,
+    /// Tables that one player watches with tokens of his own.
+    pub player_watchers: usize,
     /// How late tasks may run before cheap calls are turned away.
     pub late: Option<Duration>,
 }
 
 impl Default for LimitSettings {
     fn default() -> LimitSettings {
-        LimitSettings { operator_share: 100, operator: None, player: None, late: None }
+        LimitSettings {
+            operator_share: 100,
+            operator: None,
+            player: None,
+            player_watchers: usize::MAX,
+            late: None,
+        }
     }
 }
 

@@ -1,10 +1,12 @@
 //! What each role sees and does, with real tokens at a real table.
 
+use fulcrum::grpc::{LimitSettings, ServeConfig};
 use fulcrum::pb::v1;
 use fulcrum::pb::v1::table_message::Content;
 use fulcrum::pb::v1::viewer::Kind;
 use serde_json::json;
 use tonic::{Code, Status};
+use tonic_types::StatusExt;
 
 use super::super::harness::caller::eyes_of;
 use super::super::harness::payments::{park, parked};
@@ -88,6 +90,48 @@ async fn a_player_sees_his_own_cards_and_nobody_elses() {
     let many = v1::WatchTablesRequest { tables, viewer: eyes_of("bob") };
     assert_eq!(refused(ann.tables.watch_tables(many).await), "NOT_YOUR_PLAYER");
     scene.house.close().await;
+}
+
+#[tokio::test]
+async fn a_player_watches_so_many_tables_and_leaves_the_others_theirs() {
+    let (file, source) = published(&[&keys().0]);
+    let limits = LimitSettings { player_watchers: 3, ..LimitSettings::default() };
+    let house =
+        House::with(Setup { config: ServeConfig { limits, ..takes(source) }, ..Setup::default() }).await;
+    let mut backend = house.caller_with(&keys().0.sign(&claims("alpha", "operator"))).await;
+    let mut tables = Vec::new();
+    for _ in 0..4 {
+        tables.push(backend.open_table(double()).await);
+    }
+    let watched = |id: &String| v1::WatchedTable { table_id: id.clone(), ..Default::default() };
+    let many = |count| v1::WatchTablesRequest {
+        tables: tables.iter().take(count).map(watched).collect(),
+        viewer: None,
+    };
+    let one = || v1::WatchTableRequest { table_id: tables[0].clone(), ..Default::default() };
+    let mut ann = house.caller_with(&keys().0.sign(&player("alpha", "ann"))).await;
+    let mut bob = house.caller_with(&keys().0.sign(&player("alpha", "bob"))).await;
+    let mut streams = Vec::new();
+    for _ in 0..3 {
+        streams.push(in_time(ann.tables.watch_table(one())).await.expect("a stream").into_inner());
+    }
+    let refused = in_time(ann.tables.watch_table(one())).await.expect_err("one too many");
+    assert_eq!((refused.code(), reason(&refused)), (Code::ResourceExhausted, "TOO_MANY_WATCHERS".to_owned()));
+    assert!(refused.get_details_retry_info().is_some(), "{refused:?}");
+    let refused = in_time(bob.tables.watch_tables(many(4))).await;
+    assert_eq!(refused.expect_err("too many at once").code(), Code::ResourceExhausted);
+    // What was refused has left nothing behind, and who goes makes room.
+    in_time(bob.tables.watch_table(one())).await.expect("his own");
+    drop(streams.pop());
+    in_time(async {
+        while ann.tables.watch_table(one()).await.is_err() {
+            tokio::time::sleep(std::time::Duration::from_millis(10)).await;
+        }
+    })
+    .await;
+    in_time(backend.tables.watch_tables(many(4))).await.expect("the backend has its own bounds");
+    drop(file);
+    house.close().await;
 }
 
 #[tokio::test]
