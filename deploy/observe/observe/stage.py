@@ -1,4 +1,5 @@
-"""The stage: Redis, three servers on it, two operators, and what looks at them. Everything at free ports, in one folder."""
+"""The stage: Redis, three servers on it and one with TLS, two operators, and what looks at them. Everything at free ports, in
+one folder."""
 
 import os
 import subprocess
@@ -43,7 +44,7 @@ class Operator:
 class Replica:
     """A server."""
 
-    def __init__(self, number, stage):
+    def __init__(self, number, stage, *more):
         self.number, self.stage = number, stage
         self.port, self.metrics = stage.ports[number - 1], stage.admin[number - 1]
         self.address, self.target = f"http://127.0.0.1:{self.port}", f"127.0.0.1:{self.metrics}"
@@ -51,7 +52,7 @@ class Replica:
         level = "trace" if number == 1 else "info"
         command = [
             stage.binary, "serve", "--config", stage.folder / "fulcrum.toml", "--listen", f"127.0.0.1:{self.port}",
-            "--metrics", self.target, "--log", level,
+            "--metrics", self.target, "--log", level, *more,
         ]
         self.process = Process(f"server-{number}", command, stage.folder).listens(self.port)
 
@@ -63,14 +64,35 @@ class Replica:
         self.process.listens(self.port)
 
 
+class Guarded(Replica):
+    """A server with TLS. Nobody calls it; it does its part of what goes on without calls, and tells of its certificate."""
+
+    def __init__(self, number, stage):
+        self.certificate, self.key = stage.folder / "cert.pem", stage.folder / "key.pem"
+        self.certify(stage.folder, 90)
+        super().__init__(number, stage, "--tls-cert-file", self.certificate, "--tls-key-file", self.key)
+
+    def certify(self, folder, days):
+        """A new certificate, good for so long. A server that runs takes it by itself."""
+        new = [folder / "cert.new", folder / "key.new"]
+        command = [
+            "openssl", "req", "-x509", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:prime256v1", "-nodes", "-subj", "/CN=localhost",
+            "-days", str(days), "-out", new[0], "-keyout", new[1],
+        ]
+        subprocess.run(command, check=True, capture_output=True)
+        for made, place in zip(reversed(new), (self.key, self.certificate)):
+            os.rename(made, place)
+
+
 class Stage:
     """Everything that runs."""
 
     def __init__(self, folder, binary, rules, fast_rules):
         self.folder, self.binary = Path(folder), binary
+        self.guarded = None
         self.replicas, self.operators, self.jaeger, self.prometheus, self.fast, self.redis = [], [], None, None, None, None
         self.rules, self.fast_rules = rules, fast_rules
-        self.ports, self.admin = free_ports(REPLICAS), free_ports(REPLICAS)
+        self.ports, self.admin = free_ports(REPLICAS + 1), free_ports(REPLICAS + 1)
 
     def start(self, step):
         """Starts everything, in order; step(what) is the display."""
@@ -79,19 +101,20 @@ class Stage:
             shown.say(f"{self.jaeger.url}, OTLP at 127.0.0.1:{self.jaeger.otlp}")
         with step("Redis"):
             self.start_redis()
-        with step(f"{REPLICAS} servers") as shown:
+        with step(f"{REPLICAS} servers, and one with TLS") as shown:
             self.operators = [Operator("north", self.folder, False), Operator("south", self.folder, True)]
             self.write_settings()
             self.replicas = [Replica(number, self) for number in range(1, REPLICAS + 1)]
+            self.guarded = Guarded(REPLICAS + 1, self)
             shown.say(" ".join(replica.address for replica in self.replicas))
         with step("the operators' backends"):
             for operator, replica in zip(self.operators, self.replicas):
                 operator.start(self.binary, replica.address)
         with step("Prometheus, and a second one with rules in quick motion") as shown:
-            targets = [replica.target for replica in self.replicas]
+            targets = [server.target for server in self.servers()]
             self.prometheus = Prometheus.start("prometheus", self.folder, targets, self.rules)
             self.fast = Prometheus.start("prometheus-fast", self.folder, targets, self.fast_rules)
-            self.fast.process.until(lambda: len(self.fast.targets_up()) == REPLICAS, "does not reach the servers")
+            self.fast.process.until(lambda: len(self.fast.targets_up()) == len(targets), "does not reach the servers")
             # Before the first scrape there was nothing to scrape, and an alert says so.
             calm = lambda: not self.fast.at('ALERTS{alertstate="firing"}')
             self.fast.process.until(calm, "has alerts before anything was played")
@@ -132,6 +155,10 @@ class Stage:
         if self.traces():
             lines += ["[traces]", f'endpoint = "http://127.0.0.1:{self.jaeger.otlp}"', "ratio = 1.0"]
         (self.folder / "fulcrum.toml").write_text("\n".join(lines) + "\n")
+
+    def servers(self):
+        """All of them."""
+        return [*self.replicas, self.guarded]
 
     def traces(self):
         """Whether this program has traces at all."""

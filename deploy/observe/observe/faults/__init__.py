@@ -18,7 +18,6 @@ FAULTS = [*redis.FAULTS, *play.FAULTS, *service.FAULTS, *calls.FAULTS]
 
 # What a service in order cannot be brought to from outside. The tests in deploy/alerts/tests have them.
 NOT_MADE = {
-    "FulcrumCertificateEnds": "the servers of this run have no TLS",
     "FulcrumTableStopped": "no call, and nothing done to Redis, breaks an invariant of a table",
     "FulcrumBinaryChanged": "a server looks at its file at the start and then once a day",
 }

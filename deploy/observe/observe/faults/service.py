@@ -27,6 +27,12 @@ def _no_targets(stage):
     return lambda: tell(stage.fast.targets)
 
 
+def _certificate(stage):
+    """A certificate that ends in three days, taken by the server that runs."""
+    stage.guarded.certify(stage.folder, 3)
+    return lambda: stage.guarded.certify(stage.folder, 90)
+
+
 def _collector(stage):
     """The collector of traces takes nothing any more."""
     stage.jaeger.process.signal("STOP")
@@ -59,11 +65,11 @@ def _late(stage):
     Not for 2.5 s, sign of life to sign of life: that is an outage, of which players get the time back.
     """
     def halt(_):
-        for replica in stage.replicas:
-            replica.process.signal("STOP")
+        for server in stage.servers():
+            server.process.signal("STOP")
         time.sleep(1.45)
-        for replica in stage.replicas:
-            replica.process.signal("CONT")
+        for server in stage.servers():
+            server.process.signal("CONT")
         time.sleep(0.35)
 
     load = _absent(stage)
@@ -71,8 +77,8 @@ def _late(stage):
 
     def undo():
         again.stop()
-        for replica in stage.replicas:
-            replica.process.signal("CONT")
+        for server in stage.servers():
+            server.process.signal("CONT")
         load.process.kill()
 
     return undo
@@ -109,6 +115,7 @@ FAULTS = [
     Fault("Prometheus knows no servers", ["FulcrumNoTargets"], _no_targets),
     Fault("the collector takes no traces", ["FulcrumSpansDropped"], _collector),
     Fault("a server's clock is five seconds ahead", ["FulcrumStoreTimeOff"], _clock),
-    Fault("servers stand still again and again", ["FulcrumClocksLate"], _late),
-    Fault("far more call than the machine can serve", ["FulcrumRuntimeBusy", "FulcrumRuntimeLate"], _crowded),
+    Fault("a certificate ends in three days", ["FulcrumCertificateEnds"], _certificate),
+    Fault("servers stand still again and again", ["FulcrumClocksLate", "FulcrumRuntimeLate"], _late),
+    Fault("far more call than the machine can serve", ["FulcrumRuntimeBusy"], _crowded),
 ]
