@@ -57,7 +57,7 @@ async fn a_dead_wallet_is_left_alone_and_its_tables_play_on() {
 #[tokio::test]
 async fn an_operator_whose_wallet_hangs_delays_nobody_else() {
     // Room for fewer calls than wait: they may not take it from others.
-    let narrow = ServeConfig { calls_at_once: 64, ..ServeConfig::default() };
+    let narrow = ServeConfig { calls_at_once: 128, ..ServeConfig::default() };
     let mut room = Room::with(|setup| {
         let config = ServeConfig { tokens: setup.config.tokens.clone(), ..narrow };
         let courier = tables::CourierSettings { deadline: HANGING, waiting: 32, ..setup.courier };
