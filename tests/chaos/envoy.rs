@@ -103,6 +103,10 @@ fn settings_of(port: u16, ports: &[u16]) -> Value {
         "type": "STATIC",
         "connect_timeout": "1s",
         "lb_policy": "ROUND_ROBIN",
+        // Each watched table is a request that does not end; by default no more than 1024 are let through.
+        "circuit_breakers": {"thresholds": [
+            {"max_requests": 100_000, "max_pending_requests": 10_000, "max_retries": 1_000}
+        ]},
         "common_lb_config": {"healthy_panic_threshold": {"value": 0}},
         "typed_extension_protocol_options": {
             "envoy.extensions.upstreams.http.v3.HttpProtocolOptions": http2
