@@ -1,7 +1,6 @@
 """A Kubernetes API server with its etcd, on loopback, without anything that would run pods."""
 
 import secrets
-import socket
 import subprocess
 import time
 from pathlib import Path
@@ -26,23 +25,12 @@ class Broken(Exception):
     """A process did not start, or a command failed that must not."""
 
 
-def free_ports(count):
-    """So many ports of this machine that nobody listens at."""
-    sockets = [socket.socket() for _ in range(count)]
-    for one in sockets:
-        one.bind(("127.0.0.1", 0))
-    ports = [one.getsockname()[1] for one in sockets]
-    for one in sockets:
-        one.close()
-    return ports
-
-
 class Cluster:
     """The two processes, and kubectl and helm to speak with them."""
 
     def __init__(self, folder):
         self.folder, self.children = Path(folder), []
-        self.clients, self.peers, self.port = free_ports(3)
+        self.clients, self.peers, self.port = tools.free_ports(3)
         self.kubeconfig = self.folder / "kubeconfig"
 
     def __enter__(self):

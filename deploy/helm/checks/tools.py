@@ -9,6 +9,10 @@ import sys
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[3]
+sys.path.append(str(ROOT / "deploy" / "shared"))
+
+from machine import Missing, debian, free_ports  # noqa: E402, F401: asked for by way of this file
+
 HERE = ROOT / "deploy" / "helm"
 CHART = HERE / "fulcrum"
 CACHE = Path(os.environ.get("FULCRUM_HELM_CACHE", Path.home() / ".cache" / "fulcrum-helm"))
@@ -19,10 +23,6 @@ HELM = ("helm.sh/helm/v3", "v3.22.0", "cmd/helm")
 KUBERNETES = ("k8s.io/kubernetes", "v1.36.3")
 GATEWAY = ("sigs.k8s.io/gateway-api", "v1.5.1")
 PROMETHEUS_OPERATOR = ("github.com/prometheus-operator/prometheus-operator", "v0.92.1")
-
-
-class Missing(Exception):
-    """A program is not there and cannot be had from here."""
 
 
 def in_venv():
@@ -117,17 +117,3 @@ def kubernetes(command):
         go(*build, cwd=HERE / "apiserver")
         os.rename(f"{binary}.new", binary)
     return binary
-
-
-def debian(command, package):
-    """A program of a Debian package, which is installed if it is not there and we may."""
-    found = shutil.which(command)
-    if found is None and os.geteuid() == 0 and shutil.which("apt-get"):
-        # Installed services are not to start by themselves beside ours.
-        quiet = {**os.environ, "DEBIAN_FRONTEND": "noninteractive", "RUNLEVEL": "1"}
-        subprocess.run(["apt-get", "-qq", "update"], check=True, env=quiet)
-        subprocess.run(["apt-get", "-qq", "install", "-y", package], check=True, env=quiet, stdout=subprocess.DEVNULL)
-        found = shutil.which(command)
-    if found is None:
-        raise Missing(f"{command} is missing; install the package {package}")
-    return found

@@ -7,7 +7,8 @@ import urllib.parse
 import urllib.request
 
 from . import tools
-from .process import Process, free_ports
+from .process import Process
+from .tools import free_ports
 
 # More than any run makes: the memory store forgets the oldest beyond it.
 MOST_TRACES = 1_000_000

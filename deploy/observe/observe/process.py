@@ -15,17 +15,6 @@ class Broken(Exception):
     """A process did not start, or ended by itself."""
 
 
-def free_ports(count):
-    """So many ports of this machine that nobody listens at, all different."""
-    sockets = [socket.socket() for _ in range(count)]
-    for one in sockets:
-        one.bind(("127.0.0.1", 0))
-    ports = [one.getsockname()[1] for one in sockets]
-    for one in sockets:
-        one.close()
-    return ports
-
-
 class Process:
     """A process; what it says is added to its log."""
 

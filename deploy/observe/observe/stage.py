@@ -7,7 +7,8 @@ from pathlib import Path
 
 from . import tools
 from .backends import Jaeger, Prometheus
-from .process import Process, free_ports, gets
+from .process import Process, gets
+from .tools import free_ports
 
 REPLICAS = 3
 HISTORY = 1_000_000

@@ -8,14 +8,14 @@ import sys
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[3]
+sys.path.append(str(ROOT / "deploy" / "shared"))
+
+from machine import Missing, debian, free_ports  # noqa: E402, F401: asked for by way of this file
+
 HERE = ROOT / "deploy" / "observe"
 CACHE = Path(os.environ.get("FULCRUM_OBSERVE_CACHE", Path.home() / ".cache" / "fulcrum-observe"))
 JAEGER_MODULE, JAEGER_VERSION = "github.com/jaegertracing/jaeger", "v1.76.0"
 GO_PLACES = "/usr/local/go/bin:/usr/lib/go/bin"
-
-
-class Missing(Exception):
-    """A program is not there and cannot be had from here."""
 
 
 def venv_python():
@@ -37,20 +37,6 @@ def in_venv():
     python = venv_python()
     if Path(sys.prefix).resolve() != python.parent.parent.resolve():
         os.execv(python, [str(python), *sys.argv])
-
-
-def debian(command, package):
-    """A program of a Debian package, which is installed if it is not there and we may."""
-    found = shutil.which(command)
-    if found is None and os.geteuid() == 0 and shutil.which("apt-get"):
-        # Installed services are not to start by themselves beside ours.
-        quiet = {**os.environ, "DEBIAN_FRONTEND": "noninteractive", "RUNLEVEL": "1"}
-        subprocess.run(["apt-get", "-qq", "update"], check=True, env=quiet)
-        subprocess.run(["apt-get", "-qq", "install", "-y", package], check=True, env=quiet, stdout=subprocess.DEVNULL)
-        found = shutil.which(command)
-    if found is None:
-        raise Missing(f"{command} is missing; install the package {package}")
-    return found
 
 
 def jaeger(say=lambda note: None):

@@ -4,7 +4,8 @@ import shutil
 import time
 
 from .. import tools
-from ..process import Process, free_ports
+from ..process import Process
+from ..tools import free_ports
 from .fault import Again, Fault
 
 
