@@ -7,6 +7,7 @@ mod activity;
 mod backlog;
 mod connection;
 mod entrance;
+mod farewell;
 mod hello;
 pub mod leaving;
 mod paced;

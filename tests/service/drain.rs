@@ -1,12 +1,14 @@
 //! The end of a server: nobody is cut off without a word, and nothing holds it up.
 
+use std::io;
+use std::net::SocketAddr;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use fulcrum::grpc::ServeConfig;
 use fulcrum::pb::v1;
 use fulcrum::pb::v1::table_message::Content;
-use tokio::io::AsyncWriteExt;
+use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::TcpStream;
 use tokio::sync::Semaphore;
 use tonic::Code;
@@ -18,6 +20,7 @@ use tonic_types::StatusExt;
 use super::harness::caller::eyes_of;
 use super::harness::gated::{Gate, Gated};
 use super::harness::{House, PATIENCE, Setup, in_time, reason, texas};
+use super::hostile::transport::wire;
 
 #[tokio::test]
 async fn streams_are_sent_away_with_their_sequence_and_the_server_ends() {
@@ -46,6 +49,49 @@ async fn streams_are_sent_away_with_their_sequence_and_the_server_ends() {
     house.ended().await;
     assert!(started.elapsed() < Duration::from_secs(9), "it did not wait for the limit of twenty seconds");
     assert!(TcpStream::connect(address).await.is_err(), "nobody listens any more");
+}
+
+/// A connection to a server that ends. When it is asked whether it has heard so, it answers, and goes on to talk for a
+/// while, before it looks at what came: whether it ends, or breaks.
+async fn talk(address: SocketAddr, connected: Arc<Semaphore>) -> io::Result<()> {
+    const ACK: u8 = 1;
+    let mut socket = TcpStream::connect(address).await?;
+    socket.write_all(&wire::greeted(&[])).await?;
+    let mut head = [0; 9];
+    loop {
+        if socket.read(&mut head[..1]).await? == 0 {
+            return Ok(());
+        }
+        socket.read_exact(&mut head[1..]).await?;
+        let length = u32::from_be_bytes([0, head[0], head[1], head[2]]);
+        let mut payload = vec![0; length as usize];
+        socket.read_exact(&mut payload).await?;
+        let acknowledges = head[4] & ACK != 0;
+        if head[3] == wire::SETTINGS && acknowledges {
+            connected.add_permits(1);
+        }
+        if head[3] == wire::PING && !acknowledges {
+            socket.write_all(&wire::frame(wire::PING, ACK, 0, &payload)).await?;
+            // The server says its last, and this side has not looked yet.
+            for _ in 0..5 {
+                tokio::time::sleep(Duration::from_millis(50)).await;
+                socket.write_all(&wire::frame(wire::PING, 0, 0, &[0; 8])).await?;
+            }
+        }
+    }
+}
+
+/// What comes to a closed socket breaks the connection off, and a proxy that is told so while it writes never looks at the
+/// go-away that was sent to it last.
+#[tokio::test]
+async fn who_says_something_to_the_very_end_is_not_broken_off() {
+    let mut house = House::open().await;
+    let connected = Arc::new(Semaphore::new(0));
+    let talking = tokio::spawn(talk(house.address, Arc::clone(&connected)));
+    in_time(connected.acquire()).await.expect("it is open").forget();
+    house.drain();
+    in_time(talking).await.expect("no panic").expect("an end");
+    house.ended().await;
 }
 
 #[tokio::test]

@@ -12,5 +12,5 @@ mod repeated;
 mod scene;
 mod strangers;
 mod table_of_faults;
-mod transport;
+pub mod transport;
 mod turns;

@@ -22,6 +22,7 @@ use super::Connections;
 use super::activity::Activity;
 use super::backlog::{Backlog, Queue};
 use super::entrance::{Entrance, Served};
+use super::farewell::Farewell;
 use super::hello::{Heard, Hello};
 use super::leaving::is_true;
 use super::paced::{Paced, Turns};
@@ -180,7 +181,8 @@ impl<S: Served> Connector<S> {
             activity: Arc::clone(&activity),
             queue: Arc::clone(&queue),
         };
-        let io = TokioIo::new(Paced::new(Hello::new(io, heard.clone()), Arc::clone(&queue), turns.clone()));
+        let io = Hello::new(Farewell::new(io), heard.clone());
+        let io = TokioIo::new(Paced::new(io, Arc::clone(&queue), turns.clone()));
         let mut conversation = pin!(self.protocol.0.serve_connection(io, entrance));
         let end = tokio::select! {
             ended = in_turns(conversation.as_mut(), &turns) => {
