@@ -1,7 +1,9 @@
 //! A server in this process: store, tables, clocks and gRPC put together, and taken apart again in the right order.
 
 mod access;
+mod keys;
 mod observing;
+mod opening;
 mod telling;
 mod transport;
 mod wallets;
@@ -16,31 +18,28 @@ use rules::Millis;
 use tables::dealer::OsDealer;
 use tables::janitor::{self, Retention};
 use tables::stops::sweep;
-use tables::{
-    Courier, CourierSettings, FeedLimits, MemoryStore, OperatorId, Store, SystemClock, Tables, clocks,
-};
+use tables::{Courier, CourierSettings, FeedLimits, OperatorId, Tables, clocks};
 use tokio::net::TcpListener;
 use tokio::sync::{oneshot, watch};
 use tokio::task::JoinHandle;
 use tokio::time::{Instant, timeout_at};
-use zeroize::Zeroizing;
 
+pub use self::keys::given_keys;
+use self::keys::keys_of;
 use self::observing::Observing;
+pub use self::opening::cannot_open;
+use self::opening::{Kept, open};
 use self::telling::Telling;
 use self::wallets::Wallets;
 use super::failure::Failure;
 use crate::config::{ConfigError, Limits, Place, Settings};
 use crate::grpc::{self, LimitSettings, Listeners, Rate, ServeConfig, ServeError};
-use crate::store::embedded::{EmbeddedSettings, EmbeddedStore, OpenError};
-use crate::store::{Codec, Keyring, KeyringError, RedisConfig, RedisStore};
+use crate::store::{Keyring, RedisConfig};
 use crate::telemetry::binary;
 use crate::telemetry::listener::Listener;
 use crate::telemetry::metrics::Metrics;
 use crate::telemetry::traces::counts::TraceCounts;
 use crate::telemetry::traces::{CallTraces, TraceSettings};
-
-/// The variable with the keys for the cards. There is no flag for it: flags are seen by everybody on the machine.
-const CARD_KEY: &str = "FULCRUM_CARD_KEY";
 
 /// What a server is made of.
 pub struct Setup {
@@ -55,17 +54,6 @@ pub struct Setup {
     wallets: Wallets,
     courier: CourierSettings,
     traces: Option<TraceSettings>,
-}
-
-/// What is kept how long.
-#[derive(Clone, Copy)]
-struct Kept {
-    /// Commits of a table.
-    history: u64,
-    /// Request records.
-    requests: Millis,
-    /// Settlement records.
-    settlements: Millis,
 }
 
 /// A running server.
@@ -339,107 +327,6 @@ const fn days(days: u64) -> Millis {
     Millis(days.saturating_mul(24 * 60 * 60 * 1000))
 }
 
-/// A store that was opened.
-struct Opened {
-    store: Arc<dyn Store>,
-    /// The same one, if it is in Redis.
-    redis: Option<Arc<RedisStore>>,
-    /// Where it is, in words.
-    place: String,
-}
-
-impl Opened {
-    fn alone(store: impl Store, place: String) -> Opened {
-        Opened { store: Arc::new(store), redis: None, place }
-    }
-}
-
-async fn open(place: Place, kept: Kept, keys: Option<Keyring>) -> Result<Opened, Failure> {
-    let (path, keys) = match (place, keys) {
-        (Place::File(path), Some(keys)) => (path, keys),
-        (Place::Redis(url), Some(keys)) => return open_redis(&url, kept, keys).await,
-        _ => {
-            let history = usize::try_from(kept.history).unwrap_or(usize::MAX);
-            let store = MemoryStore::new(Arc::new(SystemClock::default()));
-            let store = store.with_history(history).with_requests_kept(kept.requests);
-            return Ok(Opened::alone(store, "in memory, lost at the end".to_owned()));
-        }
-    };
-    let place = path.display().to_string();
-    let settings = EmbeddedSettings {
-        history: kept.history,
-        requests_kept: kept.requests,
-        ..EmbeddedSettings::new(path, Arc::new(keys))
-    };
-    // Reads the whole file, to find out whether it is sound.
-    let opened = tokio::task::spawn_blocking(move || EmbeddedStore::open(settings)).await;
-    let store = opened.map_err(|error| Failure::Failed(format!("opening the store broke down: {error}")))?;
-    Ok(Opened::alone(store.map_err(|error| cannot_open(&error))?, place))
-}
-
-async fn open_redis(url: &str, kept: Kept, keys: Keyring) -> Result<Opened, Failure> {
-    let config = RedisConfig::parse(url).map_err(|error| Failure::Usage(error.to_string()))?;
-    let config = RedisConfig { requests_kept: kept.requests, ..config };
-    let place = format!("Redis, {}", config.topology);
-    let opened = RedisStore::open(config, Codec::new(Arc::new(keys))).await;
-    let store = Arc::new(opened.map_err(|error| Failure::Failed(error.to_string()))?);
-    Ok(Opened { store: Arc::<RedisStore>::clone(&store), redis: Some(store), place })
-}
-
-/// The keys for a store that several servers share: a key that only this one has would lock the others out.
-fn shared_keys(file: Option<&Path>) -> Result<Keyring, Failure> {
-    match given_keys(file)? {
-        Some(keys) => Ok(keys),
-        None => Err(Failure::Usage(format!(
-            "tables in Redis need a key for their cards, the same one at every server: name it with --key-file or \
-             {CARD_KEY}.\n\nA new one: (umask 077; echo \"k1 $(openssl rand -hex 32)\" > fulcrum.keys)"
-        ))),
-    }
-}
-
-/// The keys for tables that live there.
-fn keys_of(place: &Place, file: Option<&Path>) -> Result<Option<Keyring>, Failure> {
-    match place {
-        Place::Memory => Ok(None),
-        Place::File(path) => keys_beside(path, file).map(Some),
-        Place::Redis(_) => shared_keys(file).map(Some),
-    }
-}
-
-fn keys_beside(store: &Path, file: Option<&Path>) -> Result<Keyring, Failure> {
-    let folder = store.parent().filter(|folder| !folder.as_os_str().is_empty());
-    if let Some(folder) = folder.filter(|folder| !folder.is_dir()) {
-        return Err(Failure::Usage(format!(
-            "the store's folder {} is not there: make it first",
-            folder.display()
-        )));
-    }
-    match given_keys(file)? {
-        Some(keys) => Ok(keys),
-        None => Keyring::beside(store).map_err(|error| Failure::Usage(error.to_string())),
-    }
-}
-
-/// The keys that the variable holds or the file, if either is given.
-///
-/// # Errors
-/// [`Failure::Usage`] if both are, or they cannot be used.
-pub fn given_keys(file: Option<&Path>) -> Result<Option<Keyring>, Failure> {
-    let unusable = |error: KeyringError| Failure::Usage(error.to_string());
-    let variable = std::env::var(CARD_KEY).ok().map(Zeroizing::new).filter(|text| !text.is_empty());
-    match (variable, file) {
-        (Some(_), Some(file)) => Err(Failure::Usage(format!(
-            "both {CARD_KEY} and the key file {} are given, and it is not clear which holds: give one of them",
-            file.display()
-        ))),
-        (Some(text), None) => {
-            Keyring::parse(&text).map(Some).map_err(|error| Failure::Usage(format!("{CARD_KEY}: {error}")))
-        }
-        (None, Some(file)) => Keyring::from_file(file).map(Some).map_err(unusable),
-        (None, None) => Ok(None),
-    }
-}
-
 fn cannot_listen(listen: SocketAddr, error: &std::io::Error) -> Failure {
     let advice = match error.kind() {
         ErrorKind::AddrInUse => {
@@ -452,16 +339,6 @@ fn cannot_listen(listen: SocketAddr, error: &std::io::Error) -> Failure {
         _ => "\n\n--listen takes an address of this machine and a port, as 127.0.0.1:50051.",
     };
     Failure::Failed(format!("cannot listen on {listen}: {error}{advice}"))
-}
-
-/// Why a file cannot be opened, as a failure of the command.
-pub fn cannot_open(error: &OpenError) -> Failure {
-    match error {
-        OpenError::KeyMissing { .. } | OpenError::WrongKey { .. } | OpenError::NoStore { .. } => {
-            Failure::Usage(error.to_string())
-        }
-        _ => Failure::Failed(error.to_string()),
-    }
 }
 
 fn served(ended: Result<Result<(), ServeError>, tokio::task::JoinError>) -> Result<(), Failure> {
