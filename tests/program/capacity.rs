@@ -67,8 +67,7 @@ fn a_short_measurement_is_plausible_and_leaves_nothing_behind() {
     ] {
         assert!(number(path) > 0.0, "{path} in {report}");
     }
-    // At rest it takes less in a second than Linux counts in one step.
-    assert!(number("/measured/server/us_per_second") >= 0.0, "{report}");
+    assert!(number("/measured/server/us_per_second") > 0.0, "{report}");
     assert!((2.0..60.0).contains(&number("/measured/actions_of_a_hand")), "{report}");
     assert!((1.0..4.0).contains(&number("/measured/commits_of_an_action")), "{report}");
     let phases = report["measured"]["phases"].as_array().unwrap();

@@ -2,19 +2,24 @@
 
 use std::fs;
 
+use nix::time::{clock_getcpuclockid, clock_gettime};
+use nix::unistd::Pid;
+
 use crate::cli::failure::Failure;
 
-/// Linux counts a process's CPU in so many µs for everybody who reads it, whatever the kernel's own ticks are.
-const TICK_US: u64 = 10_000;
-
-/// CPU of a process until now, of all its threads, in µs.
+/// CPU of a process until now, of all its threads, in µs: from its clock, since /proc counts in steps of 10 ms, and a short
+/// measurement is over in a few of them.
 ///
 /// # Errors
 /// [`Failure::Failed`] if that cannot be read.
 pub fn cpu(process: u32) -> Result<u64, Failure> {
-    let path = format!("/proc/{process}/stat");
-    let text = fs::read_to_string(&path).map_err(|error| unreadable(&path, &error))?;
-    ticks(&text).map(|ticks| ticks * TICK_US).ok_or_else(|| unreadable(&path, &"it looks different"))
+    let unknown = || {
+        Failure::Failed(format!("what process {process} takes of the CPU cannot be read: it is not there"))
+    };
+    let id = Pid::from_raw(i32::try_from(process).map_err(|_| unknown())?);
+    let used = clock_getcpuclockid(id).and_then(clock_gettime).map_err(|_| unknown())?;
+    let used = std::time::Duration::from(used).as_micros();
+    u64::try_from(used).map_err(|_| unknown())
 }
 
 /// Memory of a process that is in use now, in bytes.
@@ -25,14 +30,6 @@ pub fn memory(process: u32) -> Result<u64, Failure> {
     let path = format!("/proc/{process}/status");
     let text = fs::read_to_string(&path).map_err(|error| unreadable(&path, &error))?;
     resident(&text).ok_or_else(|| unreadable(&path, &"it looks different"))
-}
-
-/// Time in user mode and in the kernel. The name of the program, in brackets, may have anything in it.
-fn ticks(stat: &str) -> Option<u64> {
-    let mut fields = stat.rsplit_once(')')?.1.split_whitespace().skip(11);
-    let user: u64 = fields.next()?.parse().ok()?;
-    let system: u64 = fields.next()?.parse().ok()?;
-    Some(user + system)
 }
 
 fn resident(status: &str) -> Option<u64> {
@@ -52,11 +49,9 @@ mod tests {
     use super::*;
 
     #[test]
-    fn time_and_memory_are_found_whatever_the_program_is_called() {
-        let stat = "42 (a ) b) S 1 42 42 0 -1 4194560 900 0 0 0 130 17 5 5 20 0 4 0 1 2 3";
-        assert_eq!(ticks(stat), Some(147));
+    fn memory_is_found() {
         assert_eq!(resident("Name:\tx\nVmHWM:\t  90 kB\nVmRSS:\t  64 kB\n"), Some(65_536));
-        assert_eq!((ticks("42"), resident("")), (None, None));
+        assert_eq!(resident(""), None);
     }
 
     #[test]
@@ -64,8 +59,12 @@ mod tests {
         let us = std::process::id();
         assert!(memory(us).unwrap() > 1 << 20);
         let begun = cpu(us).unwrap();
-        while cpu(us).unwrap() == begun {
-            std::hint::black_box((0..1_000_000_u64).sum::<u64>());
+        let started = std::time::Instant::now();
+        while started.elapsed().as_millis() < 3 {
+            std::hint::black_box((0..1_000_u64).sum::<u64>());
         }
+        let used = cpu(us).unwrap() - begun;
+        assert!(used > 0 && used != 10_000, "finer than a tick: {used} us");
+        assert!(matches!(cpu(u32::MAX), Err(Failure::Failed(_))));
     }
 }
