@@ -39,23 +39,23 @@ fn check_hand(told: &[Told], table: &str, number: u64) {
     }
 }
 
-/// A call has its commit below it, and the round trip to this Redis below that; it points to its hand, and the hand's turn
-/// points back. Says of how many turns that was looked at.
-fn check_calls(told: &[Told], table: &str, number: u64, port: u16) -> usize {
+/// The calls that turns of this hand point to, where both are told. Calls and the hand that they play come in batches of their
+/// own.
+fn calls<'a>(told: &'a [Told], table: &str, number: u64) -> Vec<&'a Told> {
     let hand = spans(told, &trace_of(table, number));
-    let mut linked = 0;
-    for turn in hand.values().filter(|span| span.name == "turn") {
-        let Some((trace, id, _)) = turn.links.first() else {
-            continue;
-        };
-        let call = spans(told, trace);
-        let Some(act) = call.get(id.as_str()) else {
-            // Calls that play a hand and its hand come in batches of their own, and the collector was away.
-            continue;
-        };
-        linked += 1;
+    let turns = hand.values().filter(|span| span.name == "turn");
+    let pointed_to = turns.filter_map(|turn| turn.links.first());
+    pointed_to.filter_map(|(trace, id, _)| spans(told, trace).get(id.as_str()).copied()).collect()
+}
+
+/// A call has its commit below it, and the round trip to this Redis below that; the hand's turn points to it, and it points
+/// back. Says of how many turns that was looked at.
+fn check_calls(told: &[Told], table: &str, number: u64, port: u16) -> usize {
+    let calls = calls(told, table, number);
+    for act in &calls {
         assert_eq!((act.name.as_str(), act.kind.as_str()), ("fulcrum.v1.ActionService/Act", "server"));
         assert!(act.links.iter().any(|(other, ..)| *other == trace_of(table, number)), "{act:#?}");
+        let call = spans(told, &act.trace);
         let trips: Vec<_> =
             call.values().filter(|span| span.attribute("db.system.name") == "redis").collect();
         assert!(!trips.is_empty(), "{call:#?}");
@@ -64,7 +64,7 @@ fn check_calls(told: &[Told], table: &str, number: u64, port: u16) -> usize {
             assert!(call.contains_key(trip.parent.as_str()), "{trip:#?}");
         }
     }
-    linked
+    calls.len()
 }
 
 #[tokio::test]
@@ -84,9 +84,10 @@ async fn hands_and_calls_of_servers_on_one_redis_are_told() {
         told.iter().any(|span| span.trace == trace && span.name == "hand")
     };
     let whole = |told: &[Told]| {
-        (1..=3).all(|number| is_told(told, number) && !spans(told, &trace_of(&table, number)).is_empty())
+        (1..=3).all(|number| is_told(told, number))
+            && (1..=3).any(|number| !calls(told, &table, number).is_empty())
     };
-    collector.until("three hands", whole).await;
+    collector.until("three hands, and calls that play them", whole).await;
     // Play goes on while there is no collector, and what was played then comes late.
     collector.die();
     let played = seen.settled;

@@ -1,5 +1,7 @@
 //! The books of an operator through gRPC (rules 10.3): tables, those who sit there, those who have left.
 
+use std::time::Duration;
+
 use fulcrum::pb::v1;
 
 use super::harness::caller::leave_request;
@@ -47,6 +49,8 @@ async fn a_session(house: &House, caller: &mut Caller) -> [String; 2] {
     let table = table_of(caller, raked(texas(), 50, 500, None), &players).await;
     let other = table_of(caller, raked(texas(), 50, 500, None), &[("cid", 700), ("dan", 800)]).await;
     house.decks.lay_out(&table, 1, arranged(&["Kc Kd", "Ac Ad"], "9s 8h 7s 3c 2d"));
+    // What moves since a hand began is told apart from what moved before by milliseconds.
+    tokio::time::sleep(Duration::from_millis(5)).await;
     let mut eyes = deal(caller, &table).await;
     act(caller, &mut eyes, &table, "ann", v1::Action::AllIn, 0).await;
     act(caller, &mut eyes, &table, "bob", v1::Action::AllIn, 0).await;

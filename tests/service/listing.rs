@@ -111,9 +111,9 @@ async fn pages_by_what_a_consumer_has_acknowledged_are_stable_while_play_goes_on
     let house = House::open().await;
     let folding = folding(&house).await;
     let mut caller = house.caller().await;
-    hands(&mut caller, &folding.table, 20).await;
+    hands(&mut caller, &folding.table, 200).await;
     let mut books = caller.stream("books").await;
-    let read = books.take(16).await;
+    let read = books.take(160).await;
     let list = |delivery: DeliveryState, to_time| v1::ListSettlementsRequest {
         page_size: 3,
         consumer: "books".into(),
@@ -130,7 +130,7 @@ async fn pages_by_what_a_consumer_has_acknowledged_are_stable_while_play_goes_on
     let done = pages(&mut caller, list(DeliveryState::Acknowledged, None)).await;
     assert_eq!(done.concat(), of(&read[..8]));
     assert_eq!(done.iter().map(Vec::len).collect::<Vec<_>>(), [3, 3, 2]);
-    let to = of(&read)[15].time;
+    let to = of(&read)[159].time;
     let before = |record: &v1::Settlement| between(record, &Timestamp::default(), &to.expect("a time"));
     let wanted: Vec<_> = of(&read[8..]).into_iter().filter(before).collect();
     assert!(wanted.len() > 2, "they are of different times");
