@@ -118,7 +118,7 @@ pub struct ServeArgs {
     /// How many calls are at work at once; more are refused, to be repeated soon. [setting: limits.calls; default: 4096]
     #[arg(long, env = "FULCRUM_CALLS", value_name = "CALLS", help_heading = "Limits")]
     calls: Option<u64>,
-    /// How much of that one operator may take, in percent. [setting: limits.operator_share; default: 50]
+    /// How much of that one operator may take, in percent. [setting: limits.operator_share; default: 40]
     #[arg(long, env = "FULCRUM_OPERATOR_SHARE", value_name = "PERCENT", help_heading = "Limits")]
     operator_share: Option<u64>,
     /// How many calls one operator may make a second; 0 is no limit. [setting: limits.operator_calls_per_second; default: 0]
