@@ -3,6 +3,7 @@
 use std::sync::LazyLock;
 
 use super::*;
+use crate::config::Settings;
 use crate::grpc::layers::methods::Methods;
 
 static METHODS: LazyLock<Methods> = LazyLock::new(|| Methods::of_contract().unwrap());
@@ -147,4 +148,10 @@ async fn keeping_ends_with_the_server() {
     assert!(!keeping.is_finished());
     drop(limits);
     tokio::time::timeout(Duration::from_secs(1), keeping).await.expect("it ends").unwrap();
+}
+
+#[test]
+fn by_default_one_operators_flood_leaves_room_for_what_is_cheap() {
+    let settings = Settings::load(None, vec![("store", "memory".into())]).unwrap();
+    assert!(settings.limits.operator_share < Class::Cheap.ceiling());
 }
