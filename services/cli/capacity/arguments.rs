@@ -135,7 +135,7 @@ Examples:
       Shorter memory: what do settlements cost?
 
 How it measures: servers of its own on loopback, with an operator of its own, capacity-<something>, whose tables are
-closed and whose keys are removed at the end, also after Ctrl-C. Servers' CPU and memory are those of Linux (/proc), those
+closed and whose keys are removed at the end, also after Ctrl-C. Servers' CPU and memory are what Linux counts, those
 of Redis are its own (INFO). Bots play in this process: on a machine with few cores they take from what servers get, which
 makes play slower and a decision hardly dearer. What others do at that Redis meanwhile is counted too.
 
