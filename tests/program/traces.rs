@@ -1,5 +1,6 @@
 //! `--traces` at servers on one Redis: what a collector gets of hands that bots play, and of the calls that play them.
 
+use std::cell::Cell;
 use std::collections::BTreeMap;
 
 use fulcrum::telemetry::hands::HandTrace;
@@ -34,7 +35,8 @@ fn check_hand(told: &[Told], table: &str, number: u64) {
         let parent = spans.get(span.parent.as_str()).unwrap_or_else(|| panic!("no parent: {span:#?}"));
         assert!(span.start >= parent.start && span.start <= span.end, "{span:#?} {parent:#?}");
     }
-    for name in ["street pre_flop", "turn", "settlement"] {
+    // Whoever is all in with his blind has no turn.
+    for name in ["street pre_flop", "settlement"] {
         assert!(spans.values().any(|span| span.name == name), "{name}: {spans:#?}");
     }
 }
@@ -87,7 +89,13 @@ async fn hands_and_calls_of_servers_on_one_redis_are_told() {
         (1..=3).all(|number| is_told(told, number))
             && (1..=3).any(|number| !calls(told, &table, number).is_empty())
     };
-    collector.until("three hands, and calls that play them", whole).await;
+    // Calls come later than hands, and who does not watch meanwhile is outrun by the play of fast bots.
+    let are_told = Cell::new(false);
+    let told = async {
+        collector.until("three hands, and calls that play them", whole).await;
+        are_told.set(true);
+    };
+    tokio::join!(told, watch_until(&first.address, &table, &mut seen, |_| are_told.get()));
     // Play goes on while there is no collector, and what was played then comes late.
     collector.die();
     let played = seen.settled;
